@@ -1,0 +1,62 @@
+#include "fcam/base/blas.h"
+
+#include <cassert>
+#include <mutex>
+
+#include <xtensor-blas/xblas.hpp>
+
+// Of OpenBLAS beyond the standard BLAS; declared here because the header of another BLAS may be installed.
+extern "C" {
+void openblas_set_num_threads(int threads);
+int openblas_get_num_threads();
+char* openblas_get_config();
+char* openblas_get_corename();
+}
+
+namespace fcam {
+namespace {
+
+std::mutex single_thread_mutex;
+int single_thread_users = 0;
+int callers_threads = 0;
+
+}  // namespace
+
+template <class T>
+void gemm(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, Accumulate accumulate) {
+  const std::size_t inner = a.transposed ? a.rows : a.columns;
+  assert(!c.transposed);
+  assert((a.transposed ? a.columns : a.rows) == c.rows);
+  assert((b.transposed ? b.rows : b.columns) == c.columns);
+  assert((b.transposed ? b.columns : b.rows) == inner);
+  const auto flag = [](bool transposed) { return transposed ? cxxblas::Trans : cxxblas::NoTrans; };
+  cxxblas::gemm<int>(cxxblas::RowMajor, flag(a.transposed), flag(b.transposed), static_cast<int>(c.rows),
+                     static_cast<int>(c.columns), static_cast<int>(inner), T(1), a.data, static_cast<int>(a.stride),
+                     b.data, static_cast<int>(b.stride), accumulate == Accumulate::yes ? T(1) : T(0), c.data,
+                     static_cast<int>(c.stride));
+}
+
+template void gemm(MatrixView<const float>, MatrixView<const float>, MatrixView<float>, Accumulate);
+template void gemm(MatrixView<const double>, MatrixView<const double>, MatrixView<double>, Accumulate);
+
+SingleThreadedBlas::SingleThreadedBlas() {
+  const std::lock_guard lock(single_thread_mutex);
+  if (single_thread_users++ == 0) {
+    callers_threads = openblas_get_num_threads();
+    openblas_set_num_threads(1);
+  }
+}
+
+SingleThreadedBlas::~SingleThreadedBlas() {
+  const std::lock_guard lock(single_thread_mutex);
+  if (--single_thread_users == 0) openblas_set_num_threads(callers_threads);
+}
+
+std::string blas_description() {
+  std::string text = openblas_get_config();
+  const std::string core = openblas_get_corename();
+  if (text.find(core) == std::string::npos) text += " " + core;
+  return text;
+}
+
+}  // namespace fcam

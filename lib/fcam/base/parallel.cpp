@@ -1,0 +1,152 @@
+#include "fcam/base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <sched.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace fcam {
+namespace {
+
+unsigned long float_mode() {
+#if defined(__x86_64__)
+  return _mm_getcsr();
+#elif defined(__aarch64__)
+  unsigned long mode;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+  return mode;
+#else
+  return 0;
+#endif
+}
+
+void set_float_mode([[maybe_unused]] unsigned long mode) {
+#if defined(__x86_64__)
+  _mm_setcsr(static_cast<unsigned>(mode));
+#elif defined(__aarch64__)
+  __asm__ volatile("msr fpcr, %0" : : "r"(mode));
+#endif
+}
+
+#if defined(__aarch64__)
+constexpr unsigned long flush_bits = 1ul << 24;  // FZ
+#else
+constexpr unsigned long flush_bits = 0x8040;  // FTZ and DAZ
+#endif
+
+}  // namespace
+
+int available_threads() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+FlushDenormals::FlushDenormals() : saved_(float_mode()) { set_float_mode(saved_ | flush_bits); }
+
+FlushDenormals::~FlushDenormals() {
+  // Only the flush bits go back: exception flags raised meanwhile stay raised, as after any computation.
+  set_float_mode((float_mode() & ~flush_bits) | (saved_ & flush_bits));
+}
+
+struct Workers::State {
+  std::vector<std::thread> threads;
+  const pid_t owner = getpid();
+
+  std::mutex mutex;
+  std::condition_variable work_ready, work_done;
+  std::uint64_t round = 0;  // one call of run; guarded by mutex, like all that follows but `next`
+  bool stopping = false;
+  std::size_t busy = 0;
+  RawJob job = nullptr;
+  void* context = nullptr;
+  std::size_t tasks = 0;
+  std::exception_ptr error;
+  std::atomic<std::size_t> next{0};
+
+  void take_tasks(int worker) {
+    for (std::size_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+      try {
+        job(context, task, worker);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!error) error = std::current_exception();
+        next.store(tasks, std::memory_order_relaxed);
+      }
+    }
+  }
+
+  void live(int worker) {
+    const FlushDenormals flush;
+    std::uint64_t seen = 0;
+    std::unique_lock lock(mutex);
+    for (;;) {
+      work_ready.wait(lock, [&] { return stopping || round != seen; });
+      if (stopping) return;
+      seen = round;
+      lock.unlock();
+      take_tasks(worker);
+      lock.lock();
+      if (--busy == 0) work_done.notify_one();
+    }
+  }
+};
+
+Workers::Workers(int threads) : state_(std::make_unique<State>()) {
+  assert(threads >= 1);
+  for (int worker = 1; worker < threads; ++worker) state_->threads.emplace_back([this, worker] { state_->live(worker); });
+}
+
+Workers::~Workers() {
+  if (getpid() != state_->owner) {  // a forked child: the threads exist only in the parent
+    for (auto& thread : state_->threads) thread.detach();
+    static_cast<void>(state_.release());  // its mutex may have been held by one of them: not safe to destroy
+    return;
+  }
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+  }
+  state_->work_ready.notify_all();
+  for (auto& thread : state_->threads) thread.join();
+}
+
+int Workers::count() const { return static_cast<int>(state_->threads.size()) + 1; }
+
+void Workers::run_raw(std::size_t tasks, RawJob job, void* context) {
+  const FlushDenormals flush;
+  State& s = *state_;
+  if (s.threads.empty() || getpid() != s.owner) {
+    for (std::size_t task = 0; task < tasks; ++task) job(context, task, 0);
+    return;
+  }
+  {
+    const std::lock_guard lock(s.mutex);
+    s.job = job;
+    s.context = context;
+    s.tasks = tasks;
+    s.error = nullptr;
+    s.next.store(0, std::memory_order_relaxed);
+    s.busy = s.threads.size();
+    ++s.round;
+  }
+  s.work_ready.notify_all();
+  s.take_tasks(0);
+  std::unique_lock lock(s.mutex);
+  s.work_done.wait(lock, [&] { return s.busy == 0; });
+  if (s.error) std::rethrow_exception(std::exchange(s.error, nullptr));
+}
+
+}  // namespace fcam
