@@ -24,11 +24,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-}  // namespace
-
-std::string quoted(std::string_view text) {
+std::string escaped(std::string_view text) {
   static constexpr char digits[] = "0123456789abcdef";
-  std::string result = "'";
+  std::string result;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
@@ -39,7 +37,13 @@ std::string quoted(std::string_view text) {
       result += c;
     }
   }
-  return result + "'";
+  return result;
+}
+
+}  // namespace
+
+std::string quote(std::string_view text) {
+  return "'" + escaped(text) + "'";
 }
 
 std::string unknown_name(std::string_view found, const std::vector<std::string>& known) {
@@ -48,15 +52,16 @@ std::string unknown_name(std::string_view found, const std::vector<std::string>&
   std::size_t nearest_distance = std::numeric_limits<std::size_t>::max();
   for (const auto& name : known) {
     if (!list.empty()) list += ", ";
-    list += name;
+    list += escaped(name);
     const std::size_t distance = edit_distance(found, name);
     if (distance < nearest_distance) {
       nearest_distance = distance;
       nearest = name;
     }
   }
-  std::string message = "expected one of " + list + ", found " + quoted(found);
-  if (nearest_distance <= std::max<std::size_t>(2, nearest.size() / 3)) message += " (nearest: " + std::string(nearest) + ")";
+  std::string message = "expected one of " + list + ", found " + quote(found);
+  if (nearest_distance <= std::max<std::size_t>(2, nearest.size() / 3))
+    message += " (nearest: " + escaped(nearest) + ")";
   return message;
 }
 

@@ -39,7 +39,7 @@ class DivergedError : public Error {
 };
 
 /// `text` in single quotes with control characters escaped as \xNN, so that a message stays one line whatever a name holds.
-std::string quoted(std::string_view text);
+std::string quote(std::string_view text);
 
 /// "expected one of a, b, c, found 'bb' (nearest: b)": the end of every error about a name that does not exist.
 std::string unknown_name(std::string_view found, const std::vector<std::string>& known);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,6 +18,8 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
+
+#include "fcam/base/error.h"
 
 namespace fcam {
 namespace {
@@ -54,7 +58,9 @@ int available_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-FlushDenormals::FlushDenormals() : saved_(float_mode()) { set_float_mode(saved_ | flush_bits); }
+FlushDenormals::FlushDenormals() : saved_(float_mode()) {
+  set_float_mode(saved_ | flush_bits);
+}
 
 FlushDenormals::~FlushDenormals() {
   // Only the flush bits go back: exception flags raised meanwhile stay raised, as after any computation.
@@ -88,6 +94,15 @@ struct Workers::State {
     }
   }
 
+  void stop() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    work_ready.notify_all();
+    for (auto& thread : threads) thread.join();
+  }
+
   void live(int worker) {
     const FlushDenormals flush;
     std::uint64_t seen = 0;
@@ -106,7 +121,16 @@ struct Workers::State {
 
 Workers::Workers(int threads) : state_(std::make_unique<State>()) {
   assert(threads >= 1);
-  for (int worker = 1; worker < threads; ++worker) state_->threads.emplace_back([this, worker] { state_->live(worker); });
+  State* state = state_.get();
+  try {
+    for (int worker = 1; worker < threads; ++worker)
+      state->threads.emplace_back([state, worker] { state->live(worker); });
+  } catch (const std::system_error& error) {
+    const int started = count();
+    state->stop();
+    throw UsageError("expected to start " + std::to_string(threads) + " threads, found that the system gives " +
+                     std::to_string(started) + ": " + error.code().message());
+  }
 }
 
 Workers::~Workers() {
@@ -115,15 +139,12 @@ Workers::~Workers() {
     static_cast<void>(state_.release());  // its mutex may have been held by one of them: not safe to destroy
     return;
   }
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
-  }
-  state_->work_ready.notify_all();
-  for (auto& thread : state_->threads) thread.join();
+  state_->stop();
 }
 
-int Workers::count() const { return static_cast<int>(state_->threads.size()) + 1; }
+int Workers::count() const {
+  return static_cast<int>(state_->threads.size()) + 1;
+}
 
 void Workers::run_raw(std::size_t tasks, RawJob job, void* context) {
   const FlushDenormals flush;

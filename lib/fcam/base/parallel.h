@@ -26,7 +26,7 @@ class FlushDenormals {
 /// forked while a pool existed, its tasks run on the calling thread alone.
 class Workers {
  public:
-  /// Starts `threads` - 1 threads. Requires threads >= 1.
+  /// Starts `threads` - 1 threads. Requires threads >= 1. Throws UsageError if the system does not give that many.
   explicit Workers(int threads);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -39,8 +39,9 @@ class Workers {
   template <class Job>
   void run(std::size_t tasks, Job&& job) {
     using Plain = std::remove_reference_t<Job>;
-    run_raw(tasks, [](void* context, std::size_t task, int worker) { (*static_cast<Plain*>(context))(task, worker); },
-            const_cast<void*>(static_cast<const void*>(&job)));
+    run_raw(
+        tasks, [](void* context, std::size_t task, int worker) { (*static_cast<Plain*>(context))(task, worker); },
+        const_cast<void*>(static_cast<const void*>(&job)));
   }
 
  private:

@@ -45,9 +45,12 @@ struct AlignedAllocator {
 template <class T>
 using Buffer = std::vector<T, AlignedAllocator<T>>;
 
-/// An owning row-major array of any rank up to 8 without further allocation. It keeps its capacity when it is resized.
+/// Shape of a tensor; ranks up to 8 need no allocation.
+using TensorShape = xt::svector<std::size_t, 8>;
+
+/// An owning row-major array. It keeps its capacity when it is resized.
 template <class T>
-using Tensor = xt::xarray_container<Buffer<T>, xt::layout_type::row_major, xt::svector<std::size_t, 8>>;
+using Tensor = xt::xarray_container<Buffer<T>, xt::layout_type::row_major, TensorShape>;
 
 /// Sizes of an array from the outermost axis to the innermost.
 using Shape = std::vector<std::size_t>;

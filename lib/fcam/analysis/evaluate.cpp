@@ -1,0 +1,82 @@
+#include "fcam/analysis/evaluate.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace fcam {
+
+template <class T>
+void BatchOutcome<T>::resize(std::size_t batch, std::size_t m, std::size_t classes) {
+  m_ = m;
+  classes_ = classes;
+  a_.resize(batch * m);
+  s_.resize(batch * classes);
+  label_.resize(batch);
+  z_.resize(batch);
+  shard_loss_.assign(Shards<T>::count, 0);
+  shard_size_.assign(Shards<T>::count, 0);
+  shard_outcome_.resize(Shards<T>::count);
+}
+
+template <class T>
+void BatchOutcome<T>::take(Shard<T>& shard, Inference rule, double mean_loss) {
+  Outcome<T>& outcome = shard_outcome_[shard.number];
+  infer(shard.graph, shard.batch, rule, outcome);
+  std::copy_n(outcome.a.data(), outcome.a.size(), a_.data() + shard.first * m_);
+  std::copy_n(outcome.s.data(), outcome.s.size(), s_.data() + shard.first * classes_);
+  std::copy(shard.batch.label.begin(), shard.batch.label.end(),
+            label_.begin() + static_cast<std::ptrdiff_t>(shard.first));
+  std::copy(shard.batch.z.begin(), shard.batch.z.end(), z_.begin() + static_cast<std::ptrdiff_t>(shard.first));
+  shard_loss_[shard.number] = mean_loss;
+  shard_size_[shard.number] = shard.batch.size();
+}
+
+template <class T>
+void BatchOutcome<T>::add_to(MetricsSum& sum) const {
+  for (std::size_t b = 0; b < size(); ++b) sum.add(label(b), z(b), a(b), s(b));
+  for (std::size_t i = 0; i < shard_loss_.size(); ++i) sum.add_loss(shard_loss_[i], shard_size_[i]);
+}
+
+template <class T>
+double BatchOutcome<T>::mean_loss() const {
+  double total = 0;
+  for (std::size_t i = 0; i < shard_loss_.size(); ++i) total += shard_loss_[i] * static_cast<double>(shard_size_[i]);
+  return total / static_cast<double>(size());
+}
+
+template <class T>
+Metrics evaluate(const Model<T>& model, const Mosaics& mosaics, const LossFunction<T>& loss,
+                 const EvaluateOptions& options, Workers& workers,
+                 const std::function<void(std::size_t, const BatchOutcome<T>&)>& visit) {
+  assert(options.batch > 0);
+  require_fit(model, mosaics);
+  Shards<T> shards(model, workers);
+  BatchOutcome<T> outcome;
+  MetricsSum sum(options.bins);
+  std::vector<std::size_t> indices;
+  for (std::size_t first = 0; first < mosaics.count(); first += options.batch) {
+    indices.resize(std::min(options.batch, mosaics.count() - first));
+    std::iota(indices.begin(), indices.end(), first);
+    outcome.resize(indices.size(), mosaics.patches(), mosaics.classes());
+    shards.run(mosaics, indices, [&](Shard<T>& shard) {
+      shard.graph.clear();
+      const double value = loss(shard.graph, shard.batch).scalar();
+      outcome.take(shard, options.inference, value);
+    });
+    outcome.add_to(sum);
+    if (visit) visit(first, outcome);
+  }
+  return sum.result();
+}
+
+#define FCAM_INSTANTIATE(T)                                                                         \
+  template class BatchOutcome<T>;                                                                   \
+  template Metrics evaluate(const Model<T>&, const Mosaics&, const LossFunction<T>&,                \
+                            const EvaluateOptions&, Workers&,                                       \
+                            const std::function<void(std::size_t, const BatchOutcome<T>&)>&);
+FCAM_INSTANTIATE(float)
+FCAM_INSTANTIATE(double)
+#undef FCAM_INSTANTIATE
+
+}  // namespace fcam

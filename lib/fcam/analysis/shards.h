@@ -1,0 +1,70 @@
+// Batches of mosaics, cut into a fixed number of shards that threads work on: the same numbers for every thread count.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fcam/attention/model.h"
+#include "fcam/base/blas.h"
+#include "fcam/base/parallel.h"
+#include "fcam/data/mosaic.h"
+
+namespace fcam {
+
+/// Draws the mosaics with these indices and turns them into numbers. `scratch` and `batch` are reused.
+template <class T>
+void load(const Mosaics& mosaics, std::span<const std::size_t> indices, Mosaic& scratch, Batch<T>& batch);
+
+/// Throws UsageError unless the model fits the patches and classes of the mosaics.
+template <class T>
+void require_fit(const Model<T>& model, const Mosaics& mosaics);
+
+/// One shard, at work on one thread.
+template <class T>
+struct Shard {
+  std::size_t number;     ///< in [0, Shards::count)
+  std::size_t first;      ///< position of its first mosaic in the batch
+  const Batch<T>& batch;  ///< its mosaics
+  Graph<T>& graph;        ///< for the body to clear() and record on
+};
+
+template <class T>
+class Shards {
+ public:
+  static constexpr std::size_t count = 16;
+
+  /// The model must outlive this; the workers are used while run() runs.
+  Shards(const Model<T>& model, Workers& workers) : workers_(&workers) {
+    for (int worker = 0; worker < workers.count(); ++worker) desks_.push_back(std::make_unique<Desk>(model));
+  }
+
+  /// Calls body(Shard&) for every shard that has mosaics, on several threads, BLAS single-threaded meanwhile.
+  template <class Body>
+  void run(const Mosaics& mosaics, std::span<const std::size_t> indices, Body&& body) {
+    const SingleThreadedBlas single;
+    const std::size_t used = std::min(count, indices.size());
+    workers_->run(used, [&](std::size_t number, int worker) {
+      Desk& desk = *desks_[static_cast<std::size_t>(worker)];
+      // The first shards take one mosaic more where the batch does not divide.
+      const std::size_t share = indices.size() / used, rest = indices.size() % used;
+      const std::size_t first = number * share + std::min(number, rest);
+      load(mosaics, indices.subspan(first, share + (number < rest ? 1 : 0)), desk.scratch, desk.batch);
+      Shard<T> shard{number, first, desk.batch, desk.graph};
+      body(shard);
+    });
+  }
+
+ private:
+  struct Desk {
+    explicit Desk(const Model<T>& model) : graph(model) {}
+    Graph<T> graph;
+    Batch<T> batch;
+    Mosaic scratch;
+  };
+  Workers* workers_;
+  std::vector<std::unique_ptr<Desk>> desks_;  // one a worker
+};
+
+}  // namespace fcam

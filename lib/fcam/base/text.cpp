@@ -1,0 +1,34 @@
+#include "fcam/base/text.h"
+
+#include <cassert>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace fcam {
+namespace {
+
+template <class... Format>
+std::string text_of(double value, std::size_t most_characters, Format... format) {
+  if (std::isnan(value)) return "nan";  // never "-nan"
+  std::string text(most_characters, '\0');
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, format...);
+  assert(end.ec == std::errc());
+  text.resize(static_cast<std::size_t>(end.ptr - text.data()));
+  return text;
+}
+
+}  // namespace
+
+std::string shortest(double value) {
+  return text_of(value, 32);
+}
+
+std::string fixed(double value, int digits) {
+  assert(digits >= 0);
+  constexpr std::size_t before_decimals = std::numeric_limits<double>::max_exponent10 + 3;  // sign, digits, point
+  return text_of(value, before_decimals + static_cast<std::size_t>(digits), std::chars_format::fixed, digits);
+}
+
+}  // namespace fcam

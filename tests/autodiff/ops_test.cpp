@@ -1,0 +1,169 @@
+#include "fcam/autodiff/ops.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "support/gradients.h"
+
+using namespace fcam;
+using namespace fcam::test;
+
+namespace {
+
+Tensor<double> tensor(const Shape& shape, const std::vector<double>& values) {
+  Tensor<double> x;
+  x.resize(TensorShape(shape.begin(), shape.end()));
+  std::copy(values.begin(), values.end(), x.data());
+  return x;
+}
+
+std::vector<double> elements(Var<double> y) { return {y.value().data(), y.value().data() + y.value().size()}; }
+
+const std::vector<Shape> row_shapes{{1, 1}, {1, 6}, {4, 3}, {3, 2, 5}, {2, 3, 2, 2}};
+
+}  // namespace
+
+TEST_CASE("gradients of sums, differences and products") {
+  for (const Shape& shape : row_shapes) {
+    const std::vector inputs{normal_tensor(shape, 1), normal_tensor(shape, 2)};
+    CHECK(check_operation("a + b", inputs, [](auto&, auto& x) { return x[0] + x[1]; }) == "");
+    CHECK(check_operation("a - b", inputs, [](auto&, auto& x) { return x[0] - x[1]; }) == "");
+    CHECK(check_operation("a b", inputs, [](auto&, auto& x) { return x[0] * x[1]; }) == "");
+  }
+}
+
+TEST_CASE("gradients of scaling, negation and division by a number") {
+  const std::vector inputs{normal_tensor({4, 3})};
+  CHECK(check_operation("2.5 x", inputs, [](auto&, auto& x) { return 2.5 * x[0]; }) == "");
+  CHECK(check_operation("-x", inputs, [](auto&, auto& x) { return -x[0]; }) == "");
+  CHECK(check_operation("x / 3", inputs, [](auto&, auto& x) { return x[0] / 3; }) == "");
+}
+
+TEST_CASE("gradient of exp") {
+  CHECK(check_operation("exp", {normal_tensor({4, 3})}, [](auto&, auto& x) { return exp(x[0]); }) == "");
+}
+
+TEST_CASE("gradient of softmax for rows of every length") {
+  for (const Shape& shape : row_shapes) {
+    CHECK(check_operation("softmax", {normal_tensor(shape)}, [](auto&, auto& x) { return softmax(x[0]); }) == "");
+  }
+}
+
+TEST_CASE("gradient of log_softmax for rows of every length") {
+  for (const Shape& shape : row_shapes) {
+    CHECK(check_operation("log_softmax", {normal_tensor(shape)}, [](auto&, auto& x) { return log_softmax(x[0]); }) == "");
+  }
+}
+
+TEST_CASE("gradients of logsumexp, sum and mean") {
+  for (const Shape& shape : row_shapes) {
+    const std::vector inputs{normal_tensor(shape)};
+    CHECK(check_operation("logsumexp", inputs, [](auto&, auto& x) { return logsumexp(x[0]); }) == "");
+    CHECK(check_operation("sum", inputs, [](auto&, auto& x) { return sum(x[0]); }) == "");
+    CHECK(check_operation("mean", inputs, [](auto&, auto& x) { return mean(x[0]); }) == "");
+  }
+}
+
+TEST_CASE("gradient of pick from rows and from rows of patches") {
+  const std::vector<int> index{2, 0, 1};
+  CHECK(check_operation("pick (B,C)", {normal_tensor({3, 4})}, [&](auto&, auto& x) { return pick(x[0], index); }) == "");
+  CHECK(check_operation("pick (B,m,C)", {normal_tensor({3, 2, 4})}, [&](auto&, auto& x) { return pick(x[0], index); }) == "");
+}
+
+TEST_CASE("gradient of blend in attention and in patches, longer than its partial sums too") {
+  for (const Shape& patch : std::vector<Shape>{{1}, {5}, {2, 3, 3}, {37}}) {
+    Shape shape{3, 4};
+    shape.insert(shape.end(), patch.begin(), patch.end());
+    CHECK(check_operation("blend", {normal_tensor({3, 4}), normal_tensor(shape, 2)},
+                          [](auto&, auto& x) { return blend(x[0], x[1]); }) == "");
+  }
+}
+
+TEST_CASE("a value used several times gets the sum of its gradients") {
+  CHECK(check_operation("x exp(x) + softmax(x) x", {normal_tensor({2, 5})},
+                        [](auto&, auto& x) { return x[0] * exp(x[0]) + softmax(x[0]) * x[0]; }) == "");
+}
+
+TEST_CASE("a product of a value with itself") {
+  CHECK(check_operation("x x", {normal_tensor({2, 3})}, [](auto&, auto& x) { return x[0] * x[0]; }) == "");
+}
+
+TEST_CASE("softmax and its logarithm have the values of their definition") {
+  Tape<double> tape;
+  const auto x = tensor({2, 3}, {0, std::log(2.0), std::log(3.0), 1, 1, 1});
+  const auto a = elements(softmax(tape.constant(x)));
+  const auto log_a = elements(log_softmax(tape.constant(x)));
+  const std::vector<double> expected{1 / 6.0, 2 / 6.0, 3 / 6.0, 1 / 3.0, 1 / 3.0, 1 / 3.0};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(a[i] == Approx(expected[i]).epsilon(1e-14));
+    CHECK(log_a[i] == Approx(std::log(expected[i])).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("logsumexp, sum, mean and pick have the values of their definition") {
+  Tape<double> tape;
+  const auto x = tensor({2, 3}, {0, std::log(2.0), std::log(3.0), 1, 2, 4});
+  const std::vector<int> index{1, 2};
+  const Var<double> v = tape.constant(x);
+  CHECK(elements(logsumexp(v))[0] == Approx(std::log(6.0)).epsilon(1e-14));
+  CHECK(elements(sum(v))[1] == 7);
+  CHECK(mean(v).scalar() == Approx((std::log(6.0) + 7) / 6).epsilon(1e-14));
+  CHECK(elements(pick(v, index)) == std::vector<double>{std::log(2.0), 4});
+}
+
+TEST_CASE("blend is the weighted sum of the patches of each bag") {
+  Tape<double> tape;
+  const auto a = tensor({2, 2}, {0.25, 0.75, 1, 0});
+  const auto x = tensor({2, 2, 3}, {4, 8, 12, 0, 4, 8, 1, 2, 3, 9, 9, 9});
+  CHECK(elements(blend(tape.constant(a), tape.constant(x))) == std::vector<double>{1, 5, 9, 1, 2, 3});
+}
+
+TEMPLATE_TEST_CASE("operations stay finite and exact for inputs of magnitude 1e4", "", float, double) {
+  Tape<TestType> tape;
+  Tensor<TestType> x;
+  x.resize(TensorShape{2, 3});
+  const TestType values[] = {-10000, 0, 10000, 10000, 10000, -10000};
+  std::copy_n(values, 6, x.data());
+  const Var<TestType> v = tape.variable(x);
+  const Var<TestType> log_p = log_softmax(v);
+  CHECK(log_p.value().data()[0] == TestType(-20000));
+  CHECK(log_p.value().data()[2] == TestType(0));
+  CHECK(log_p.value().data()[3] == Approx(-std::log(2.0)).margin(1e-3));
+  CHECK(logsumexp(v).value().data()[0] == TestType(10000));
+  tape.backward(mean(log_p));
+  for (std::size_t i = 0; i < 6; ++i) CHECK(std::isfinite(v.gradient().data()[i]));
+  CHECK(v.gradient().data()[0] == Approx(1.0 / 6));  // d mean / dx = 1/6 - 3/6 softmax
+  CHECK(v.gradient().data()[2] == Approx(1.0 / 6 - 0.5));
+}
+
+TEST_CASE("no gradient goes where none is needed") {
+  Tape<double> tape;
+  const auto x = normal_tensor({2, 3});
+  const Var<double> constant = tape.constant(x), variable = tape.variable(x);
+  tape.backward(mean(constant * variable));
+  CHECK_FALSE(constant.has_gradient());
+  CHECK(variable.has_gradient());
+}
+
+TEST_CASE("what does not lead to the output gets no gradient") {
+  Tape<double> tape;
+  const auto x = normal_tensor({2, 3});
+  const Var<double> used = tape.variable(x), unused = tape.variable(x);
+  const Var<double> aside = exp(unused);
+  tape.backward(mean(used));
+  CHECK(used.has_gradient());
+  CHECK_FALSE(unused.has_gradient());
+  CHECK_FALSE(aside.has_gradient());
+}
+
+TEST_CASE("a second sweep of one record starts anew") {
+  Tape<double> tape;
+  const auto x = normal_tensor({2, 3});
+  const Var<double> v = tape.variable(x);
+  const Var<double> y = mean(v);
+  tape.backward(y, 6);
+  CHECK(v.gradient().data()[0] == Approx(1));
+  tape.backward(y, 12);
+  CHECK(v.gradient().data()[0] == Approx(2));
+}
