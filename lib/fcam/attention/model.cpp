@@ -13,16 +13,30 @@ Model<T>::Model(const Shape& patch, std::size_t classes, const ModelOptions& opt
   classify.initialise(options.seed);
 }
 
-template <class T>
-std::vector<NamedWeights<T>> named_weights(Model<T>& model) {
-  std::vector<NamedWeights<T>> result;
-  for (Network<T>* network : {&model.focus, &model.classify}) {
+namespace {
+
+template <class Number, class AnyModel>
+std::vector<NamedWeights<Number>> name_weights(AnyModel& model) {
+  std::vector<NamedWeights<Number>> result;
+  for (auto* network : {&model.focus, &model.classify}) {
     for (const Parameter& parameter : network->parameters()) {
       result.push_back({to_string(network->role()) + "." + parameter.name, parameter.shape,
                         network->weights().data() + parameter.offset});
     }
   }
   return result;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<NamedWeights<T>> named_weights(Model<T>& model) {
+  return name_weights<T>(model);
+}
+
+template <class T>
+std::vector<NamedWeights<const T>> named_weights(const Model<T>& model) {
+  return name_weights<const T>(model);
 }
 
 template <class T>
@@ -94,7 +108,8 @@ Var<T> Graph<T>::classify_apart(Var<T> x) {
   template struct Model<T>;         \
   template struct ModelGradient<T>; \
   template class Graph<T>;          \
-  template std::vector<NamedWeights<T>> named_weights(Model<T>&);
+  template std::vector<NamedWeights<T>> named_weights(Model<T>&); \
+  template std::vector<NamedWeights<const T>> named_weights(const Model<T>&);
 FCAM_INSTANTIATE(float)
 FCAM_INSTANTIATE(double)
 #undef FCAM_INSTANTIATE

@@ -51,6 +51,8 @@ struct NamedWeights {
 };
 template <class T>
 std::vector<NamedWeights<T>> named_weights(Model<T>& model);
+template <class T>
+std::vector<NamedWeights<const T>> named_weights(const Model<T>& model);
 
 /// Gradient of a model's weights, laid out as the weights of its two networks.
 template <class T>

@@ -1,4 +1,5 @@
-// What every reader of a data set returns: equally shaped items (images, or plain vectors), their labels and class names.
+// What every reader of a data set returns: equally shaped items (images, or plain vectors), their labels and class
+// names.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +20,20 @@ std::string to_string(Split split);
 /// (channels, height, width) or a vector of shape (dimension). Bytes stay bytes until a batch asks for numbers.
 class Images {
  public:
-  Images() = default;
+  /// An empty set, to be assigned to.
+  Images();
 
-  /// Pixels as bytes, item after item, each in the order of `shape`. Throws DataError unless the sizes agree, there is at
-  /// least one item, and every label is in [0, class_names.size()).
+  /// Pixels as bytes, item after item, each in the order of `shape`. Throws DataError unless the sizes agree, there is
+  /// at least one item, and every label is in [0, class_names.size()).
   Images(Shape shape, std::vector<std::uint8_t> pixels, std::vector<int> labels, std::vector<std::string> class_names);
   /// The same with numbers, which models see as they are.
   Images(Shape shape, std::vector<float> values, std::vector<int> labels, std::vector<std::string> class_names);
 
   std::size_t count() const;
-  const Shape& shape() const;                          ///< of one item
-  const std::vector<int>& labels() const;              ///< one an item
+  const Shape& shape() const;              ///< of one item
+  const std::vector<int>& labels() const;  ///< one an item
   const std::vector<std::string>& class_names() const;
-  bool has_bytes() const;                              ///< whether items are stored as bytes
+  bool has_bytes() const;  ///< whether items are stored as bytes
 
   /// Bytes of item `index`. Requires has_bytes().
   const std::uint8_t* bytes(std::size_t index) const;

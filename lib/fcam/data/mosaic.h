@@ -1,4 +1,5 @@
-// Mosaics (bags): m patches of which one, at hidden position z, is from a foreground class, the label; or ready-made bags.
+// Mosaics (bags): m patches of which one, at hidden position z, is from a foreground class, the label; or ready-made
+// bags.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +17,20 @@ enum class Draws {
 };
 
 struct MosaicOptions {
-  std::size_t patches = 5;               ///< m
-  std::size_t count = 10000;             ///< N
-  std::vector<std::string> foreground;   ///< class names or numbers; empty: the first three
-  std::vector<std::string> background;   ///< class names or numbers; empty: all classes that are not foreground
-  std::uint64_t seed = 1;                ///< of the keyed draws
-  Split split = Split::train;            ///< keeps the keyed draws of train and test apart
+  std::size_t patches = 5;                   ///< m
+  std::size_t count = 10000;                 ///< N
+  std::vector<std::string> foreground = {};  ///< class names or numbers; empty: the first three
+  std::vector<std::string> background = {};  ///< class names or numbers; empty: all classes that are not foreground
+  std::uint64_t seed = 1;                    ///< of the keyed draws
+  Split split = Split::train;                ///< keeps the keyed draws of train and test apart
   Draws draws = Draws::keyed;
 };
 
 /// One mosaic: which base image stands at each position.
 struct Mosaic {
-  std::vector<std::size_t> images;  ///< m indices into the base images
-  int label = 0;                    ///< y in [0, C)
-  int z = 0;                        ///< position of the foreground in [0, m), or -1 where it is not known
+  std::vector<std::size_t> images = {};  ///< m indices into the base images
+  int label = 0;                         ///< y in [0, C)
+  int z = 0;                             ///< position of the foreground in [0, m), or -1 where it is not known
 };
 
 /// N mosaics over shared base images. Mosaic i is made when asked for, so memory does not grow with N.
@@ -45,13 +46,13 @@ class Mosaics {
   static Mosaics from_bags(Images patches, std::size_t patches_per_bag, std::vector<int> labels, std::vector<int> z,
                            std::vector<std::string> class_names);
 
-  std::size_t count() const { return count_; }            ///< N
-  std::size_t patches() const { return patches_; }        ///< m
-  const Shape& shape() const { return images_.shape(); }  ///< of one patch
-  std::size_t classes() const { return class_names_.size(); }                     ///< C
-  const std::vector<std::string>& class_names() const { return class_names_; }    ///< of the labels
-  const Images& images() const { return images_; }                                ///< the base images
-  bool knows_positions() const { return knows_positions_; }                       ///< whether z is known
+  std::size_t count() const { return count_; }                                  ///< N
+  std::size_t patches() const { return patches_; }                              ///< m
+  const Shape& shape() const { return images_.shape(); }                        ///< of one patch
+  std::size_t classes() const { return class_names_.size(); }                   ///< C
+  const std::vector<std::string>& class_names() const { return class_names_; }  ///< of the labels
+  const Images& images() const { return images_; }                              ///< the base images
+  bool knows_positions() const { return knows_positions_; }                     ///< whether z is known
 
   /// Draws mosaic i into `mosaic`, whose memory is reused. Requires i < count().
   void draw(std::size_t i, Mosaic& mosaic) const;
@@ -70,12 +71,12 @@ class Mosaics {
   std::vector<std::string> class_names_;
   bool knows_positions_ = true;
   bool ready_made_ = false;
-  std::vector<int> bag_labels_, bag_positions_;               // of ready-made bags
+  std::vector<int> bag_labels_, bag_positions_;  // of ready-made bags
   std::uint64_t seed_ = 0;
   Split split_ = Split::train;
   Draws draws_ = Draws::keyed;
-  std::vector<std::vector<std::size_t>> foreground_;          // images of each foreground class, in the order of the set
-  std::vector<std::size_t> all_foreground_, background_;      // the pools, in the order of the set
+  std::vector<std::vector<std::size_t>> foreground_;      // images of each foreground class, in the order of the set
+  std::vector<std::size_t> all_foreground_, background_;  // the pools, in the order of the set
 };
 
 }  // namespace fcam

@@ -1,0 +1,111 @@
+#include "fcam/data/idx.h"
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "fcam/data/gzip.h"
+#include "fcam/data/input.h"
+
+namespace fcam {
+namespace {
+
+constexpr std::uint32_t labels_magic = 2049, images_magic = 2051;
+
+std::uint32_t big_endian(const std::uint8_t* bytes) {
+  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 | bytes[3];
+}
+
+std::string describe(std::uint32_t magic) {
+  if (magic == labels_magic) return "magic 2049 (these are labels)";
+  if (magic == images_magic) return "magic 2051 (these are images)";
+  return "magic " + std::to_string(magic);
+}
+
+// The magic (whose last byte is the number of axes), then the axes' sizes.
+std::size_t header_size(std::uint32_t magic) {
+  return 4 + 4 * (magic & 0xff);
+}
+
+Shape shape_in_header(std::span<const std::uint8_t> bytes, std::uint32_t magic) {
+  Shape shape;
+  for (std::size_t at = 4; at < header_size(magic); at += 4) shape.push_back(big_endian(&bytes[at]));
+  return shape;
+}
+
+struct IdxFile {
+  Shape shape;
+  std::vector<std::uint8_t> data;
+};
+
+IdxFile read_idx_file(const std::string& path, std::uint32_t magic) {
+  const std::size_t header = header_size(magic);
+  IdxFile file;
+  file.data = read_unpacked(path, [&](std::span<const std::uint8_t> start) {
+    return start.size() < header ? header : header + saturating_count(shape_in_header(start, magic));
+  });
+  const std::size_t size = file.data.size();
+  if (size >= 4 && big_endian(file.data.data()) != magic) {
+    throw bad_input(path, describe(magic), describe(big_endian(file.data.data())));
+  }
+  if (size < header) {
+    throw bad_input(path, "an IDX header of " + std::to_string(header) + " bytes",
+                    "a file of " + std::to_string(size) + " bytes");
+  }
+  file.shape = shape_in_header(file.data, magic);
+  const std::size_t count = file.shape[0];
+  const std::size_t item = saturating_count(Shape(file.shape.begin() + 1, file.shape.end()));
+  if (count == 0 || item == 0)
+    throw bad_input(path, "at least one item of at least one byte", "no samples: " + to_string(file.shape));
+  if (saturating_count(file.shape) != size - header) {
+    throw bad_input(path, to_string(file.shape) + " bytes after the header of " + std::to_string(header),
+                    std::to_string(size - header) + " bytes (" + std::to_string((size - header) / item) +
+                        " whole items, remainder " + std::to_string((size - header) % item) + ")");
+  }
+  file.data.erase(file.data.begin(), file.data.begin() + static_cast<std::ptrdiff_t>(header));
+  return file;
+}
+
+Images read_split(const std::string& folder, Split split, std::vector<std::string> class_names) {
+  const auto find = [&](const std::string& what, const std::string& axes) {
+    const std::string stem = (split == Split::train ? "train-" : "t10k-") + what;
+    std::vector<std::string> names;
+    for (const std::string separator : {"-", "."}) {
+      for (const std::string ending : {"", ".gz"}) names.push_back(stem + separator + "idx" + axes + "-ubyte" + ending);
+    }
+    return find_file(folder, names);
+  };
+  const std::string images = find("images", "3"), labels = find("labels", "1");
+  return read_idx(images, labels, std::move(class_names));
+}
+
+}  // namespace
+
+Images read_idx(const std::string& images_path, const std::string& labels_path, std::vector<std::string> class_names) {
+  IdxFile images = read_idx_file(images_path, images_magic);
+  const IdxFile labels = read_idx_file(labels_path, labels_magic);
+  if (labels.shape[0] != images.shape[0]) {
+    throw bad_input(labels_path, std::to_string(images.shape[0]) + " labels for the images of " + quote(images_path),
+                    std::to_string(labels.shape[0]));
+  }
+  for (std::size_t i = 0; i < labels.data.size(); ++i) {
+    if (labels.data[i] >= class_names.size()) {
+      throw bad_input(labels_path, "labels below " + std::to_string(class_names.size()),
+                      std::to_string(labels.data[i]) + " at index " + std::to_string(i));
+    }
+  }
+  return Images({1, images.shape[1], images.shape[2]}, std::move(images.data),
+                std::vector<int>(labels.data.begin(), labels.data.end()), std::move(class_names));
+}
+
+Images read_fashion_mnist(const std::string& folder, Split split) {
+  return read_split(
+      folder, split,
+      {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"});
+}
+
+Images read_mnist(const std::string& folder, Split split) {
+  return read_split(folder, split, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
+}
+
+}  // namespace fcam
