@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "data_files.h"
+#include "support/golden.h"
 
 using namespace fcam;
 using namespace fcam::test;
@@ -65,8 +65,7 @@ void check_reference(const nlohmann::json& set) {
 }  // namespace
 
 TEST_CASE("numpy draws are those of the reference", "[data]") {
-  const auto path = std::filesystem::path(__FILE__).parent_path().parent_path() / "golden" / "numpy_draws.json";
-  const auto golden = nlohmann::json::parse(read_file(path.string()));
+  const auto golden = test::golden("numpy_draws.json");
   REQUIRE(golden.size() == 3);
   for (const auto& set : golden) check_reference(set);
 }

@@ -19,6 +19,7 @@ constexpr std::uint64_t golden_gamma = 0x9e3779b97f4a7c15u;
 
 // One 64-bit key of (seed, stream, index).
 std::uint64_t key_of(std::uint64_t seed, std::string_view stream, std::uint64_t index) {
+  assert(!stream.empty());  // without the name between them, seed and index could be exchanged
   std::uint64_t key = mix(seed + golden_gamma);
   for (const char c : stream) key = mix(key ^ static_cast<unsigned char>(c)) + golden_gamma;
   return mix(key ^ mix(index + golden_gamma));

@@ -9,7 +9,7 @@ namespace fcam {
 
 /// A generator (xoshiro256++) whose whole sequence is a function of (seed, stream, index): any mosaic, weight or epoch
 /// can be drawn by itself, in any order and on any thread. Streams are named so that changing one part of a program
-/// never shifts the numbers of another.
+/// never shifts the numbers of another. Requires a name that is not empty.
 class Random {
  public:
   Random(std::uint64_t seed, std::string_view stream, std::uint64_t index = 0);
@@ -33,7 +33,7 @@ class Random {
 /// Serves as the order of an epoch, whatever the number of mosaics.
 class Permutation {
  public:
-  /// Requires size > 0.
+  /// Requires size > 0 and a stream as Random does.
   Permutation(std::uint64_t size, std::uint64_t seed, std::string_view stream, std::uint64_t index = 0);
 
   /// Where position `i` goes. Requires i < size.

@@ -18,4 +18,9 @@ std::string to_string(const Shape& shape) {
   return text;
 }
 
+std::string xtensor_version() {
+  return std::to_string(XTENSOR_VERSION_MAJOR) + "." + std::to_string(XTENSOR_VERSION_MINOR) + "." +
+         std::to_string(XTENSOR_VERSION_PATCH);
+}
+
 }  // namespace fcam

@@ -61,6 +61,9 @@ std::size_t element_count(const Shape& shape);
 /// "3x32x32"; "scalar" for the empty shape.
 std::string to_string(const Shape& shape);
 
+/// Version of xtensor that this was built with.
+std::string xtensor_version();
+
 /// Shape of a tensor as a plain vector.
 template <class T>
 Shape shape_of(const Tensor<T>& tensor) {

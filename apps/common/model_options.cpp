@@ -1,0 +1,137 @@
+#include "common/model_options.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "fcam/base/error.h"
+#include "fcam/data/cifar.h"
+#include "fcam/data/idx.h"
+#include "fcam/data/npy.h"
+#include "fcam/data/shapes.h"
+
+namespace fcam::apps {
+namespace {
+
+struct Kind {
+  std::string name;
+  std::string default_path;  // empty: there is none
+  bool takes_path;
+  std::function<DataSet(const DataOptions&, const std::string& path, std::uint64_t seed, Split)> load;
+};
+
+DataSet of_images(Images images) { return {.images = std::move(images), .bags = {}}; }
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all{
+      {"fashion-mnist", "/usr/share/datasets/fashion-mnist", true,
+       [](const DataOptions&, const std::string& path, std::uint64_t, Split split) {
+         return of_images(read_fashion_mnist(path, split));
+       }},
+      {"mnist", "", true,
+       [](const DataOptions&, const std::string& path, std::uint64_t, Split split) {
+         return of_images(read_mnist(path, split));
+       }},
+      {"cifar10", "data/cifar-10-batches-bin", true,
+       [](const DataOptions&, const std::string& path, std::uint64_t, Split split) {
+         return of_images(read_cifar10(path, split));
+       }},
+      {"cifar100", "data/cifar-100-binary", true,
+       [](const DataOptions& options, const std::string& path, std::uint64_t, Split split) {
+         return of_images(read_cifar100(path, split, options.labels == "fine" ? Cifar100Labels::fine : Cifar100Labels::coarse));
+       }},
+      {"npy", "", true,
+       [](const DataOptions&, const std::string& path, std::uint64_t, Split split) {
+         if (npy_holds_bags(path)) return DataSet{.images = {}, .bags = read_npy_bags(path, split)};
+         return of_images(read_npy_images(path, split));
+       }},
+      {"shapes", "", false,
+       [](const DataOptions&, const std::string&, std::uint64_t seed, Split split) { return of_images(make_shapes(seed, split)); }},
+  };
+  return all;
+}
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds()) names.push_back(kind.name);
+  return names;
+}
+
+// Takes over a number that ready-made bags have, and refuses another one that the user has asked for.
+void settle(const CommandLine& line, const std::string& name, std::size_t& option, std::size_t found) {
+  if (line.given(name) && option != found) {
+    throw UsageError(name + ": expected " + std::to_string(found) + ", as the ready-made bags have, or nothing, found " +
+                     std::to_string(option));
+  }
+  option = found;
+}
+
+}  // namespace
+
+std::string DataOptions::kind() const { return data.substr(0, data.find(':')); }
+
+void declare(CommandLine& line, DataOptions& options) {
+  std::string names;
+  for (const auto& name : kind_names()) names += (names.empty() ? "" : ", ") + name;
+  line.group("Data");
+  line.text("data", options.data, "data set: " + names + "; after a colon the folder that holds it", "KIND[:PATH]");
+  line.choice("labels", options.labels, {"fine", "coarse"}, "which labels of cifar100");
+  line.list("foreground", options.foreground, "classes to tell apart, by name or number (default: the first three)");
+  line.list("background", options.background, "classes of the other patches (default: all that are not foreground)");
+  line.count("patches", options.patches, 1, 1'000'000, "patches m of a mosaic");
+  line.count("train", options.train, 1, std::numeric_limits<std::size_t>::max(), "mosaics to train on");
+  line.count("test", options.test, 1, std::numeric_limits<std::size_t>::max(), "mosaics to test on, from test images");
+  line.choice("draws", options.draws, {"keyed", "numpy"}, "how mosaics are drawn; numpy: as the paper's public script");
+}
+
+DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split) {
+  const std::string name = options.kind();
+  const auto found = std::find_if(kinds().begin(), kinds().end(), [&](const Kind& kind) { return kind.name == name; });
+  if (found == kinds().end()) throw UsageError("data: " + unknown_name(name, kind_names()));
+  std::string path = found->default_path;
+  if (const auto colon = options.data.find(':'); colon != std::string::npos) {
+    path = options.data.substr(colon + 1);
+    if (!found->takes_path) throw UsageError("data: " + name + ": expected no path, found " + quote(path));
+    if (path.empty()) throw UsageError("data: " + name + ": expected a folder after the colon, found nothing");
+  } else if (found->takes_path && path.empty()) {
+    throw UsageError("data: expected " + name + ":FOLDER, found no folder");
+  }
+  return found->load(options, path, seed, split);
+}
+
+Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split) {
+  DataSet data = load_data(options, seed, split);
+  if (data.bags) {
+    for (const char* name : {"foreground", "background"}) {
+      if (line.given(name)) throw UsageError(std::string(name) + ": expected none with ready-made bags");
+    }
+    settle(line, "patches", options.patches, data.bags->patches());
+    settle(line, to_string(split), split == Split::train ? options.train : options.test, data.bags->count());
+    return *std::move(data.bags);
+  }
+  return Mosaics(*std::move(data.images), {.patches = options.patches,
+                                           .count = split == Split::train ? options.train : options.test,
+                                           .foreground = options.foreground,
+                                           .background = options.background,
+                                           .seed = seed,
+                                           .split = split,
+                                           .draws = options.draws == "numpy" ? Draws::numpy : Draws::keyed});
+}
+
+void declare(CommandLine& line, NetworkOptions& options) {
+  line.group("Networks");
+  const std::string help =
+      "a preset (paper, lenet, small, mlp, linear) or a list such as 'conv32k3 relu pool2 fc64 relu' (default: paper; small "
+      "for images under 18 pixels, mlp for vectors)";
+  line.text("focus", options.focus, "focus network f: " + help, "NET");
+  line.text("classify", options.classify, "classification network g, likewise", "NET");
+}
+
+void choose_networks(NetworkOptions& options, const Shape& patch) {
+  const bool is_image = patch.size() == 3;
+  const std::string preset = !is_image ? "mlp" : std::min(patch[1], patch[2]) < 18 ? "small" : "paper";
+  if (options.focus.empty()) options.focus = preset;
+  if (options.classify.empty()) options.classify = preset;
+}
+
+}  // namespace fcam::apps

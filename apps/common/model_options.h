@@ -1,0 +1,44 @@
+// The options that say which data a model sees and which networks it has, shared by the programs that train or evaluate.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/command_line.h"
+#include "fcam/attention/model.h"
+#include "fcam/data/mosaic.h"
+
+namespace fcam::apps {
+
+struct DataOptions {
+  std::string data = "fashion-mnist";  ///< KIND[:PATH]
+  std::string labels = "fine";         ///< of cifar100
+  std::vector<std::string> foreground, background;
+  std::size_t patches = 5, train = 10000, test = 10000;
+  std::string draws = "keyed";
+
+  std::string kind() const;  ///< what stands before the colon
+};
+void declare(CommandLine& line, DataOptions& options);
+
+/// The images that mosaics of one split are drawn from, or the bags themselves where the data set brings them.
+struct DataSet {
+  std::optional<Images> images;
+  std::optional<Mosaics> bags;
+};
+DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split);
+
+/// Mosaics of one split. Where the data are ready-made bags, sets what the options say of their number and size, and
+/// throws UsageError if the user has asked for something else.
+Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split);
+
+struct NetworkOptions {
+  std::string focus, classify;  ///< empty: a preset that suits the patches
+};
+void declare(CommandLine& line, NetworkOptions& options);
+
+/// Fills in what is empty: paper, or small for images under 18 pixels, mlp for vectors.
+void choose_networks(NetworkOptions& options, const Shape& patch);
+
+}  // namespace fcam::apps

@@ -1,0 +1,87 @@
+#include "common/program.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <limits>
+#include <new>
+
+#include "fcam/base/error.h"
+#include "fcam/base/parallel.h"
+
+namespace fcam::apps {
+namespace {
+
+volatile std::sig_atomic_t received_signal = 0;
+
+extern "C" void note_signal(int signal) { received_signal = signal; }
+
+int complain(const char* name, const char* message, int code) {
+  std::fprintf(stderr, "%s: error: %s\n", name, message);
+  return code;
+}
+
+int guarded(const char* name, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const UsageError& error) {
+    return complain(name, error.what(), exit_usage);
+  } catch (const DataError& error) {
+    return complain(name, error.what(), exit_data);
+  } catch (const WriteError& error) {
+    return complain(name, error.what(), exit_write);
+  } catch (const DivergedError& error) {
+    return complain(name, error.what(), exit_diverged);
+  } catch (const std::bad_alloc&) {
+    return complain(name, "memory: expected more of it, found none left", exit_internal);
+  } catch (const std::exception& error) {
+    return complain(name, error.what(), exit_internal);
+  }
+}
+
+}  // namespace
+
+int run_program(const char* name, const std::function<int()>& body) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shows as a failed write
+  const int code = guarded(name, body);
+  errno = 0;
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::cout.good()) return code;
+  if (errno == EPIPE) return code != exit_done ? code : exit_write;
+  const std::string reason = errno != 0 ? std::strerror(errno) : "an earlier write failed";
+  const int write_code = complain(name, ("standard output: expected to write it, found: " + reason).c_str(), exit_write);
+  return code != exit_done ? code : write_code;
+}
+
+CommonOptions::CommonOptions() : threads(static_cast<std::size_t>(available_threads())) {}
+
+void declare(CommandLine& line, CommonOptions& options) {
+  line.group("Common options");
+  line.count("threads", options.threads, 1, 1024, "threads to work with; the numbers that come out are the same for any");
+  line.not_configurable("threads");
+  line.count("seed", options.seed, 0, std::numeric_limits<std::uint64_t>::max(),
+             "of the data, the initial weights and the order, each its own stream");
+  line.flag("quiet", options.quiet, "no progress; results and errors still print");
+  line.not_configurable("quiet");
+}
+
+StopSignals::StopSignals() {
+  received_signal = 0;
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;  // the second one finds the default action
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+StopSignals::~StopSignals() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+int StopSignals::received() const { return received_signal; }
+
+}  // namespace fcam::apps

@@ -1,0 +1,82 @@
+#include "common/run.h"
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "fcam/base/error.h"
+
+namespace fcam::apps {
+namespace {
+
+std::array<std::string, 5> files_of(const RunFolder& folder) {
+  return {folder.config(), folder.log(), folder.checkpoint(), folder.model(), folder.summary()};
+}
+
+}  // namespace
+
+RunOptions::RunOptions() : learning_rate(std::numeric_limits<double>::quiet_NaN()) {}
+
+void declare(CommandLine& line, RunOptions& options, bool hidden) {
+  constexpr auto unbounded = std::numeric_limits<std::size_t>::max();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<std::string> losses;
+  for (const NamedLoss& loss : named_losses()) losses.push_back(loss.name);
+  line.group(hidden ? "" : "Training");
+  line.choice("loss", options.loss, losses, "soft attention, hard attention, or latent variable marginal likelihood");
+  line.count("epochs", options.epochs, 1, unbounded, "times that every mosaic is seen");
+  line.count("batch", options.batch, 1, unbounded, "mosaics a step");
+  line.number("lr", options.learning_rate, 0, infinity, "learning rate (default: sa and lv 0.05, ha 0.01)");
+  line.number("momentum", options.momentum, 0, 1, "of sgd, below 1");
+  line.choice("optimizer", options.optimizer, {"sgd", "adam"}, "update rule");
+  line.count("eval-every", options.eval_every, 0, unbounded, "epochs between evaluations on the test mosaics; 0: never");
+  declare(line, options.data);
+  declare(line, options.networks);
+  declare(line, options.common);
+}
+
+TrainerOptions trainer_options(const RunOptions& options) {
+  const NamedLoss& loss = find_loss(options.loss);
+  return {.epochs = options.epochs,
+          .batch = options.batch,
+          .learning_rate = std::isnan(options.learning_rate) ? loss.learning_rate : options.learning_rate,
+          .momentum = options.momentum,
+          .optimizer = options.optimizer == "adam" ? OptimizerOptions::Kind::adam : OptimizerOptions::Kind::sgd,
+          .inference = loss.inference,
+          .seed = options.common.seed,
+          .eval_every = options.eval_every,
+          .threads = static_cast<int>(options.common.threads)};
+}
+
+bool RunFolder::holds_run() const {
+  for (const auto& file : files_of(*this)) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) return true;
+  }
+  return false;
+}
+
+void RunFolder::create() const {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !std::filesystem::is_directory(path, error)) {
+    throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
+                     (error ? error.message() : "something else of that name"));
+  }
+}
+
+void RunFolder::clear() const {
+  for (const auto& file : files_of(*this)) {
+    std::error_code error;
+    std::filesystem::remove(file, error);
+    if (error) throw WriteError(quote(file) + ": expected to remove it, found: " + error.message());
+  }
+}
+
+std::string default_run_folder(const RunOptions& options) {
+  return "runs/" + options.data.kind() + "-" + options.loss + "-m" + std::to_string(options.data.patches) + "-s" +
+         std::to_string(options.common.seed);
+}
+
+}  // namespace fcam::apps

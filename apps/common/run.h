@@ -1,0 +1,53 @@
+// A training run: its options and the files of its folder.
+#pragma once
+
+#include <string>
+
+#include "common/model_options.h"
+#include "common/program.h"
+#include "fcam/attention/losses.h"
+#include "fcam/training/trainer.h"
+
+namespace fcam::apps {
+
+/// Everything that config.toml records.
+struct RunOptions {
+  CommonOptions common;
+  DataOptions data;
+  NetworkOptions networks;
+  std::string loss = "sa";
+  std::size_t epochs = 100, batch = 256, eval_every = 1;
+  double learning_rate;  ///< NaN: the one that suits the loss
+  double momentum = 0.9;
+  std::string optimizer = "sgd";
+
+  RunOptions();
+};
+
+/// Declares the options of training, in a group without a title (hidden from --help) where they only come along.
+void declare(CommandLine& line, RunOptions& options, bool hidden = false);
+
+/// The options of a trainer, learning rate resolved.
+TrainerOptions trainer_options(const RunOptions& options);
+
+/// Names of the files in a run's folder.
+struct RunFolder {
+  std::string path;
+
+  std::string config() const { return path + "/config.toml"; }
+  std::string log() const { return path + "/log.csv"; }
+  std::string checkpoint() const { return path + "/checkpoint.safetensors"; }
+  std::string model() const { return path + "/model.safetensors"; }
+  std::string summary() const { return path + "/summary.json"; }
+  /// Whether one of the files is there.
+  bool holds_run() const;
+  /// Makes the folder and those above it. Throws WriteError.
+  void create() const;
+  /// Removes the files. Throws WriteError.
+  void clear() const;
+};
+
+/// runs/DATA-LOSS-mM-sS
+std::string default_run_folder(const RunOptions& options);
+
+}  // namespace fcam::apps

@@ -1,0 +1,130 @@
+// fcam-mosaic: what a data set holds, and what mosaics drawn from it look like.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iostream>
+
+#include "common/contact_sheet.h"
+#include "common/model_options.h"
+#include "common/program.h"
+#include "fcam/base/error.h"
+#include "fcam/base/file.h"
+#include "fcam/base/text.h"
+
+namespace {
+
+using namespace fcam;
+using namespace fcam::apps;
+
+struct Options {
+  CommonOptions common;
+  DataOptions data;
+  std::string split = "train", png, csv;
+  std::size_t show = 0;
+};
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(value));
+  return digits.data();
+}
+
+std::string value_range(const Images& images) {
+  const std::size_t size = images.count() * element_count(images.shape());
+  if (images.has_bytes()) {
+    const auto [low, high] = std::minmax_element(images.bytes(0), images.bytes(0) + size);
+    return "bytes from " + std::to_string(*low) + " to " + std::to_string(*high);
+  }
+  const auto [low, high] = std::minmax_element(images.values(0), images.values(0) + size);
+  return "numbers from " + shortest(static_cast<double>(*low)) + " to " + shortest(static_cast<double>(*high));
+}
+
+void describe(const std::string& title, const Images& images) {
+  std::vector<std::size_t> counts(images.class_names().size());
+  for (const int label : images.labels()) ++counts[static_cast<std::size_t>(label)];
+  std::cout << title << ": " << images.count() << " items of " << to_string(images.shape()) << ", " << value_range(images)
+            << ", content hash " << hex(content_hash(images)) << "\n";
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    const double share = 100 * static_cast<double>(counts[c]) / static_cast<double>(images.count());
+    std::cout << "  class " << c << " " << quote(images.class_names()[c]) << ": " << counts[c] << " (" << fixed(share, 1)
+              << " %)\n";
+  }
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + quote(name);
+  return text;
+}
+
+// One row a mosaic: base images by their index in the data set.
+std::string to_csv(const Mosaics& mosaics) {
+  std::string text = "index,label,z,foreground";
+  for (std::size_t j = 1; j < mosaics.patches(); ++j) text += ",background_" + std::to_string(j);
+  text += "\n";
+  Mosaic mosaic;
+  for (std::size_t i = 0; i < mosaics.count(); ++i) {
+    mosaics.draw(i, mosaic);
+    const auto z = static_cast<std::size_t>(mosaic.z);
+    text += std::to_string(i) + "," + std::to_string(mosaic.label) + "," + std::to_string(mosaic.z) + "," +
+            std::to_string(mosaic.images[z]);
+    for (std::size_t j = 0; j < mosaic.images.size(); ++j) {
+      if (j != z) text += "," + std::to_string(mosaic.images[j]);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+void show(const Mosaics& mosaics, std::size_t count) {
+  Mosaic mosaic;
+  for (std::size_t i = 0; i < std::min(count, mosaics.count()); ++i) {
+    mosaics.draw(i, mosaic);
+    std::cout << "mosaic " << i << ": label " << quote(mosaics.class_names()[static_cast<std::size_t>(mosaic.label)]) << ", ";
+    std::cout << (mosaic.z < 0 ? "position not known" : "position " + std::to_string(mosaic.z)) << ", items";
+    for (std::size_t j = 0; j < mosaic.images.size(); ++j) {
+      const bool foreground = static_cast<int>(j) == mosaic.z;
+      std::cout << " " << (foreground ? "[" : "") << mosaic.images[j] << (foreground ? "]" : "");
+    }
+    std::cout << "\n";
+  }
+}
+
+int look(Options& options, const CommandLine& line) {
+  const Split split = options.split == "train" ? Split::train : Split::test;
+  for (const Split each : {Split::train, Split::test}) {
+    const DataSet data = load_data(options.data, options.common.seed, each);
+    describe(options.data.data + ", " + to_string(each), data.bags ? data.bags->images() : *data.images);
+  }
+  const Mosaics mosaics = load_mosaics(options.data, line, options.common.seed, split);
+  std::cout << mosaics.count() << " " << options.split << " mosaics of " << mosaics.patches() << " patches, classes "
+            << join(mosaics.class_names()) << "\n";
+  show(mosaics, options.show);
+  if (!options.csv.empty()) {
+    if (!mosaics.knows_positions()) throw UsageError("csv: expected data with known positions, found none");
+    write_atomically(options.csv, to_csv(mosaics));
+  }
+  if (!options.png.empty()) write_png(options.png, contact_sheet(mosaics, options.show > 0 ? options.show : 20));
+  return exit_done;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program("fcam-mosaic", [&] {
+    CommandLine line("fcam-mosaic", "Says what a data set holds and shows mosaics drawn from it.");
+    Options options;
+    line.group("Mosaics");
+    line.choice("split", options.split, {"train", "test"}, "which mosaics to show and write");
+    line.count("show", options.show, 0, 1'000'000, "print the first N mosaics");
+    line.text("png", options.png, "contact sheet of the first N (or 20) mosaics, the foreground framed", "FILE");
+    line.text("csv", options.csv, "all mosaics: index, label, z and the items they are made of", "FILE");
+    declare(line, options.data);
+    declare(line, options.common);
+    line.examples(
+        "  fcam-mosaic --data fashion-mnist --png sheet.png\n"
+        "  fcam-mosaic --data shapes --patches 9 --show 3\n");
+    if (line.parse(argc, argv) == CommandLine::Outcome::done) return static_cast<int>(exit_done);
+    return look(options, line);
+  });
+}

@@ -1,0 +1,18 @@
+// All that a training run needs to go on as if it had never stopped, in one file.
+#pragma once
+
+#include <string>
+
+#include "fcam/training/trainer.h"
+
+namespace fcam {
+
+/// Writes weights, optimiser state and the number of finished epochs, atomically. To be called between epochs, whose
+/// order of mosaics is a function of seed and number. Throws WriteError.
+void save_checkpoint(const std::string& path, Trainer<float>& trainer);
+
+/// Puts a trainer of the same networks and optimiser where the checkpoint was written. Throws DataError where the file
+/// is damaged or of another run; then the trainer is unchanged.
+void load_checkpoint(const std::string& path, Trainer<float>& trainer);
+
+}  // namespace fcam

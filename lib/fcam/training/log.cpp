@@ -1,0 +1,114 @@
+#include "fcam/training/log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <string_view>
+#include <system_error>
+
+#include "fcam/base/error.h"
+#include "fcam/base/file.h"
+#include "fcam/base/text.h"
+#include "fcam/data/input.h"
+
+namespace fcam {
+namespace {
+
+struct Column {
+  const char* name;
+  double Metrics::*value;
+};
+
+constexpr Column columns[] = {{"loss", &Metrics::loss},
+                              {"accuracy", &Metrics::accuracy},
+                              {"ftpt", &Metrics::ftpt},
+                              {"ffpt", &Metrics::ffpt},
+                              {"ftpf", &Metrics::ftpf},
+                              {"ffpf", &Metrics::ffpf},
+                              {"focus_mean", &Metrics::focus_mean},
+                              {"focus_entropy", &Metrics::focus_entropy},
+                              {"saif", &Metrics::saif}};
+
+// The cells of a row without its line feed, each with the comma before it.
+std::string cells(const Metrics* metrics) {
+  std::string text;
+  for (const Column& column : columns) {
+    text += ',';
+    if (metrics != nullptr && !std::isnan(metrics->*column.value)) text += shortest(metrics->*column.value);
+  }
+  return text;
+}
+
+// The first line of `text` from byte `begin` on, with its line feed; without one where the file ends before.
+std::string_view line_at(std::string_view text, std::size_t begin) {
+  const std::size_t end = text.find('\n', begin);
+  return text.substr(begin, end == std::string_view::npos ? end : end + 1 - begin);
+}
+
+bool is_row_of(std::string_view line, std::size_t epoch) {
+  const std::string header = log_header();
+  return line.starts_with(std::to_string(epoch) + ',') && line.ends_with('\n') &&
+         std::count(line.begin(), line.end(), ',') == std::count(header.begin(), header.end(), ',');
+}
+
+std::string describe(std::string_view line) {
+  if (line.empty()) return "the end of the file";
+  return quote(line.substr(0, 40)) + (line.ends_with('\n') ? "" : " at the end of the file");
+}
+
+}  // namespace
+
+std::string log_header() {
+  std::string text = "epoch";
+  for (const char* prefix : {",", ",test_"}) {
+    for (const Column& column : columns) text += std::string(prefix) + column.name;
+  }
+  return text + ",seconds\n";
+}
+
+std::string log_row(const Epoch& epoch) {
+  return std::to_string(epoch.number) + cells(&epoch.train) + cells(epoch.test ? &*epoch.test : nullptr) + ',' +
+         (std::isnan(epoch.seconds) ? "" : shortest(epoch.seconds)) + '\n';
+}
+
+Log::Log(const std::string& path) : Log(path, log_header()) {}
+
+Log::Log(const std::string& path, const std::string& content) : path_(path) {
+  write_atomically(path, content);
+  errno = 0;
+  stream_.open(path, std::ios::binary | std::ios::app);
+  if (!stream_) fail("to open it for more rows");
+}
+
+Log Log::resume(const std::string& path, std::size_t last_epoch) {
+  const std::string text = read_bytes(path);
+  const std::string header = log_header();
+  if (!text.starts_with(header)) {
+    throw bad_input(path, "the header " + quote(std::string_view(header).substr(0, header.size() - 1)),
+                    describe(line_at(text, 0)));
+  }
+  std::size_t end = header.size();
+  for (std::size_t epoch = 1; epoch <= last_epoch; ++epoch) {
+    const std::string_view line = line_at(text, end);
+    if (!is_row_of(line, epoch)) {
+      throw bad_input(path, "the whole row of epoch " + std::to_string(epoch) + " of " + std::to_string(last_epoch),
+                      describe(line));
+    }
+    end += line.size();
+  }
+  return Log(path, text.substr(0, end));
+}
+
+void Log::append(const Epoch& epoch) {
+  const std::string row = log_row(epoch);
+  errno = 0;
+  stream_.write(row.data(), static_cast<std::streamsize>(row.size()));
+  stream_.flush();
+  if (!stream_) fail("to write the row of epoch " + std::to_string(epoch.number));
+}
+
+void Log::fail(const std::string& what) const {
+  throw WriteError(quote(path_) + ": expected " + what + ", found: " + std::generic_category().message(errno));
+}
+
+}  // namespace fcam

@@ -1,0 +1,156 @@
+#include "fcam/base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <iterator>
+
+#include "data/data_files.h"
+#include "support/full_disk.h"
+
+using namespace fcam;
+using namespace fcam::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::ptrdiff_t entries_of(const TemporaryFolder& folder) {
+  return std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator());
+}
+
+void write_onto_full_disk(const std::string& path) {
+  const FullDisk disk(1000);
+  write_atomically(path, std::string(5000, 'x'));
+}
+
+}  // namespace
+
+TEST_CASE("a written file reads back, and no temporary stays", "[base]") {
+  const TemporaryFolder folder;
+  std::string bytes(300000, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + i / 256);
+  write_atomically(folder.file("a"), bytes);
+  CHECK(read_bytes(folder.file("a")) == bytes);
+  CHECK(read_file(folder.file("a")) == bytes);
+  CHECK(entries_of(folder) == 1);
+}
+
+TEST_CASE("an empty file is a file", "[base]") {
+  const TemporaryFolder folder;
+  write_atomically(folder.file("a"), "");
+  CHECK(read_bytes(folder.file("a")).empty());
+}
+
+TEST_CASE("writing replaces a longer file entirely", "[base]") {
+  const TemporaryFolder folder;
+  write_atomically(folder.file("a"), "a long former content");
+  write_atomically(folder.file("a"), "new");
+  CHECK(read_file(folder.file("a")) == "new");
+  CHECK(entries_of(folder) == 1);
+}
+
+TEST_CASE("who has the former file open keeps its bytes", "[base]") {
+  const TemporaryFolder folder;
+  write_atomically(folder.file("a"), "former");
+  std::ifstream reader(folder.file("a"));
+  write_atomically(folder.file("a"), "new");
+  CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) == "former");
+}
+
+TEST_CASE("a stale temporary of a killed program does not hinder", "[base]") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.tmp"), "a half-written, longer content");
+  write_atomically(folder.file("a"), "whole");
+  CHECK(read_file(folder.file("a")) == "whole");
+  CHECK(entries_of(folder) == 1);
+}
+
+TEST_CASE("a full disk leaves the former file and no temporary", "[base]") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a"), "former");
+  check_error<WriteError>([&] { write_onto_full_disk(folder.file("a")); }, {folder.file("a"), "File too large"});
+  CHECK(read_file(folder.file("a")) == "former");
+  CHECK(entries_of(folder) == 1);
+}
+
+TEST_CASE("a full device is a write error", "[base]") {
+  check_error<WriteError>([&] { write_atomically("/dev/full", "x"); }, {"'/dev/full'", "No space left"});
+}
+
+TEST_CASE("a folder cannot be replaced by a file", "[base]") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.file("d"));
+  check_error<WriteError>([&] { write_atomically(folder.file("d"), "x"); }, {"folder"});
+  CHECK(fs::is_directory(folder.file("d")));
+  CHECK(entries_of(folder) == 1);
+}
+
+TEST_CASE("a missing folder, and a file in place of one, are write errors", "[base]") {
+  const TemporaryFolder folder;
+  write_file(folder.file("f"), "");
+  check_error<WriteError>([&] { write_atomically(folder.file("none/a"), "x"); }, {"none/a", "No such file"});
+  check_error<WriteError>([&] { write_atomically(folder.file("f/a"), "x"); }, {"f/a", "Not a directory"});
+  CHECK(entries_of(folder) == 1);
+}
+
+TEST_CASE("a link stays a link and the file it leads to is replaced", "[base]") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.file("d"));
+  write_file(folder.file("d/target"), "former");
+  fs::create_symlink("d/target", folder.file("link"));
+  write_atomically(folder.file("link"), "new");
+  CHECK(fs::is_symlink(folder.file("link")));
+  CHECK(read_file(folder.file("d/target")) == "new");
+  CHECK(entries_of(folder) == 2);
+}
+
+TEST_CASE("a pipe is written to, not replaced", "[base]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("pipe");
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  write_atomically(path, "hello");
+  char received[8] = {};
+  CHECK(read(reader, received, sizeof received) == 5);
+  close(reader);
+  CHECK(std::string(received) == "hello");
+  CHECK(fs::is_fifo(path));
+}
+
+TEST_CASE("an open descriptor is written to, even when a file is behind it", "[base]") {
+  const TemporaryFolder folder;
+  const int out = open(folder.file("a").c_str(), O_WRONLY | O_CREAT, 0600);
+  REQUIRE(out >= 0);
+  REQUIRE(write(out, "first ", 6) == 6);
+  write_atomically("/dev/fd/" + std::to_string(out), "second");
+  struct stat by_descriptor {};
+  REQUIRE(fstat(out, &by_descriptor) == 0);
+  close(out);
+  CHECK(read_file(folder.file("a")) == "first second");
+  CHECK(by_descriptor.st_nlink == 1);  // not replaced by another file
+  CHECK(entries_of(folder) == 1);
+}
+
+TEST_CASE("reading what is not a readable file is a data error", "[base]") {
+  const TemporaryFolder folder;
+  const auto check = [](const std::string& path, const std::string& reason) {
+    check_error([&] { read_bytes(path); }, {quote(path), "expected a readable file", reason});
+  };
+  check(folder.file("none"), "No such file");
+  check(folder.path().string(), "a folder");
+  check("/dev/zero", "a device");
+  REQUIRE(mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+  check(folder.file("pipe"), "pipe");
+}
+
+TEST_CASE("files whose size is not known beforehand are read to their end", "[base]") {
+  CHECK_THAT(read_bytes("/proc/self/status"), Catch::Contains("Pid:"));
+}
+
+TEST_CASE("control characters of a path do not break the line of a message", "[base]") {
+  const TemporaryFolder folder;
+  check_error([&] { read_bytes(folder.file("a\nb")); }, {"a\\x0ab"});
+  check_error<WriteError>([&] { write_atomically(folder.file("a\nb/c"), "x"); }, {"a\\x0ab/c"});
+}
