@@ -44,8 +44,8 @@ inline std::string check_network(const std::string& layers, const Shape& input, 
     tape.clear();
     tape.poison();
     for (auto& outputs_of_stage : application.activations.outputs) poison(outputs_of_stage);
-    for (auto* buffer : {&workspace.columns, &workspace.map, &workspace.column_gradient, &workspace.gradient_here,
-                         &workspace.gradient_before}) {
+    for (auto* buffer : {&workspace.columns, &workspace.map, &workspace.column_gradient, &workspace.result,
+                         &workspace.weight, &workspace.weight_gradient, &workspace.gradient_here, &workspace.gradient_before}) {
       poison(*buffer);
     }
   }

@@ -13,21 +13,36 @@ std::size_t block_size(const ImageStage& s, std::size_t scalar_size) {
   return std::max<std::size_t>(1, cache_bytes / (s.taps() * s.map_area() * scalar_size));
 }
 
-// First and past-the-last output column whose tap `offset` falls inside an input of `width`.
+// max(x, 0) that passes NaN on.
+template <class T>
+T rectify(T x) {
+  return x < 0 ? T(0) : x;
+}
+
+// (rows, columns) -> (columns, rows)
+template <class T>
+void transpose(const T* in, std::size_t rows, std::size_t columns, T* out) {
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
+  }
+}
+
+// First and past-the-last output whose tap `offset` falls inside an input of `size`: input x stride + offset - padding.
 struct Range {
   std::size_t first, last;
 };
-Range inside(const ImageStage& s, std::size_t offset, std::size_t width, std::size_t outputs) {
+Range inside(const ImageStage& s, std::size_t offset, std::size_t size, std::size_t outputs) {
   const std::size_t first = offset >= s.padding ? 0 : (s.padding - offset + s.stride - 1) / s.stride;
-  const std::size_t limit = width + s.padding;  // input column of output x is x stride + offset - padding
+  const std::size_t limit = size + s.padding;
   const std::size_t last = limit > offset ? (limit - offset + s.stride - 1) / s.stride : 0;
   return {std::min(first, outputs), std::clamp(last, std::min(first, outputs), outputs)};
 }
 
-// Calls visit(column_offset, image_offset, length) for each run of taps inside the image and fill(column_offset, length)
-// for each run in the padding, where column_offset is into (taps, row_stride) and runs step by `stride` in the image.
+// Planes: the columns are a matrix (taps, pixels of the map) whose rows are row_stride apart; a row of the map is a run of
+// pixels `stride` apart in the image. Calls visit(column, image, length) for each run inside the image and
+// fill(column, length) for each in the padding.
 template <class Visit, class Fill>
-void for_each_run(const ImageStage& s, std::size_t row_stride, Visit&& visit, Fill&& fill) {
+void for_each_run_of_planes(const ImageStage& s, std::size_t row_stride, Visit&& visit, Fill&& fill) {
   const std::size_t rows = s.map_height(), columns = s.map_width();
   std::size_t tap_row = 0;
   for (std::size_t c = 0; c < s.channels; ++c) {
@@ -41,8 +56,8 @@ void for_each_run(const ImageStage& s, std::size_t row_stride, Visit&& visit, Fi
             fill(column, columns);
             continue;
           }
-          const std::size_t image = (c * s.height + y * s.stride + ky - s.padding) * s.width +
-                                    x_range.first * s.stride + kx - s.padding;
+          const std::size_t image =
+              (c * s.height + y * s.stride + ky - s.padding) * s.width + x_range.first * s.stride + kx - s.padding;
           fill(column, x_range.first);
           visit(column + x_range.first, image, x_range.last - x_range.first);
           fill(column + x_range.last, columns - x_range.last);
@@ -52,105 +67,157 @@ void for_each_run(const ImageStage& s, std::size_t row_stride, Visit&& visit, Fi
   }
 }
 
-// The patches under the kernel as columns of a (taps, map_area) matrix whose rows are row_stride apart.
-template <class T>
-void image_to_columns(const ImageStage& s, const T* image, T* columns, std::size_t row_stride) {
-  for_each_run(
-      s, row_stride,
-      [&](std::size_t column, std::size_t from, std::size_t length) {
-        T* out = columns + column;
-        const T* in = image + from;
-        if (s.stride == 1) {
-          for (std::size_t i = 0; i < length; ++i) out[i] = in[i];
-        } else {
-          for (std::size_t i = 0; i < length; ++i) out[i] = in[i * s.stride];
+// Channels last: the columns are a matrix (pixels of the map, taps in the order ky, kx, channel); the taps of one ky are one
+// run of contiguous numbers in the image. Calls as above.
+template <class Visit, class Fill>
+void for_each_run_of_pixels(const ImageStage& s, Visit&& visit, Fill&& fill) {
+  const std::size_t run = s.kernel * s.channels;
+  std::size_t column = 0;
+  for (std::size_t y = 0; y < s.map_height(); ++y) {
+    for (std::size_t x = 0; x < s.map_width(); ++x) {
+      // taps of kx in [first, last) fall inside
+      const std::size_t left = x * s.stride, first = std::min(s.kernel, left < s.padding ? s.padding - left : 0);
+      const std::size_t last =
+          std::max(first, std::min(s.kernel, s.width + s.padding > left ? s.width + s.padding - left : 0));
+      for (std::size_t ky = 0; ky < s.kernel; ++ky, column += run) {
+        const std::size_t row = y * s.stride + ky;
+        if (row < s.padding || row >= s.height + s.padding || first == last) {
+          fill(column, run);
+          continue;
         }
-      },
-      [&](std::size_t column, std::size_t length) { std::fill_n(columns + column, length, T(0)); });
-}
-
-// The transpose: every column entry is added to the pixel it came from.
-template <class T>
-void columns_to_image(const ImageStage& s, const T* columns, std::size_t row_stride, T* image) {
-  std::fill_n(image, s.in_size(), T(0));
-  for_each_run(
-      s, row_stride,
-      [&](std::size_t column, std::size_t to, std::size_t length) {
-        const T* in = columns + column;
-        T* out = image + to;
-        if (s.stride == 1) {
-          for (std::size_t i = 0; i < length; ++i) out[i] += in[i];
-        } else {
-          for (std::size_t i = 0; i < length; ++i) out[i * s.stride] += in[i];
-        }
-      },
-      [](std::size_t, std::size_t) {});
-}
-
-// max(x, 0) that passes NaN on.
-template <class T>
-T rectify(T x) {
-  return x < 0 ? T(0) : x;
-}
-
-// One plane of the map, rows `stride` apart, to one plane of the output: pooling, then bias, then ReLU (both monotone, so
-// the maximum can be taken first).
-template <class T>
-void pool_plane(const ImageStage& s, const T* map, std::size_t stride, T bias, T* out, std::uint8_t* winner) {
-  const std::size_t p = s.pool;
-  for (std::size_t y = 0; y < s.out_height; ++y, out += s.out_width, winner += s.out_width) {
-    const T* window_row = map + y * p * stride;
-    for (std::size_t x = 0; x < s.out_width; ++x) {
-      const T* window = window_row + x * p;
-      T best = window[0];
-      unsigned place = 0;
-      if (p == 2) {
-        const auto consider = [&](T value, unsigned here) {
-          const bool better = value > best || value != value;
-          best = better ? value : best;
-          place = better ? here : place;
-        };
-        consider(window[1], 1);
-        consider(window[stride], 2);
-        consider(window[stride + 1], 3);
-      } else {
-        for (std::size_t i = 0; i < p * p; ++i) {
-          const T value = window[i / p * stride + i % p];
-          if (value > best || value != value) {
-            best = value;
-            place = static_cast<unsigned>(i);
-          }
-        }
+        const std::size_t image = ((row - s.padding) * s.width + left + first - s.padding) * s.channels;
+        fill(column, first * s.channels);
+        visit(column + first * s.channels, image, (last - first) * s.channels);
+        fill(column + last * s.channels, (s.kernel - last) * s.channels);
       }
-      out[x] = s.relu ? rectify(best + bias) : best + bias;
-      winner[x] = static_cast<std::uint8_t>(place);
     }
   }
 }
 
+// The matrix of what lies under the kernel, for `images` images, as the stage's layout has it.
 template <class T>
-void finish_plane(const ImageStage& s, const T* map, std::size_t stride, T bias, T* out, std::uint8_t* winner) {
-  if (s.pool > 1) return pool_plane(s, map, stride, bias, out, winner);
-  for (std::size_t y = 0; y < s.out_height; ++y, map += stride, out += s.out_width) {
-    for (std::size_t x = 0; x < s.out_width; ++x) out[x] = s.relu ? rectify(map[x] + bias) : map[x] + bias;
+MatrixView<const T> to_columns(const ImageStage& s, std::size_t images, const T* in, Buffer<T>& columns) {
+  const std::size_t area = s.map_area(), pixels = images * area;
+  for (std::size_t i = 0; i < images; ++i) {
+    const T* const image = in + i * s.in_size();
+    T* const first = columns.data() + i * (s.in_planes ? area : area * s.taps());
+    const auto fill = [&](std::size_t column, std::size_t length) { std::fill_n(first + column, length, T(0)); };
+    if (s.in_planes) {
+      for_each_run_of_planes(
+          s, pixels,
+          [&](std::size_t column, std::size_t from, std::size_t length) {
+            for (std::size_t k = 0; k < length; ++k) first[column + k] = image[from + k * s.stride];
+          },
+          fill);
+    } else {
+      for_each_run_of_pixels(
+          s,
+          [&](std::size_t column, std::size_t from, std::size_t length) { std::copy_n(image + from, length, first + column); },
+          fill);
+    }
+  }
+  if (s.in_planes) return transposed(matrix<const T>(columns.data(), s.taps(), pixels));
+  return matrix<const T>(columns.data(), pixels, s.taps());
+}
+
+// The transpose of to_columns: every entry is added to the pixel it came from.
+template <class T>
+void from_columns(const ImageStage& s, std::size_t images, const T* columns, T* out) {
+  const std::size_t area = s.map_area(), pixels = images * area;
+  std::fill_n(out, images * s.in_size(), T(0));
+  const auto skip = [](std::size_t, std::size_t) {};
+  for (std::size_t i = 0; i < images; ++i) {
+    T* const image = out + i * s.in_size();
+    const T* const first = columns + i * (s.in_planes ? area : area * s.taps());
+    if (s.in_planes) {
+      for_each_run_of_planes(
+          s, pixels,
+          [&](std::size_t column, std::size_t to, std::size_t length) {
+            for (std::size_t k = 0; k < length; ++k) image[to + k * s.stride] += first[column + k];
+          },
+          skip);
+    } else {
+      for_each_run_of_pixels(
+          s,
+          [&](std::size_t column, std::size_t to, std::size_t length) {
+            for (std::size_t k = 0; k < length; ++k) image[to + k] += first[column + k];
+          },
+          skip);
+    }
   }
 }
 
-// The gradient of one plane of the map, all `rows` rows of it, from the gradient of the output.
+// The weights as a matrix (filters, taps) in the order of the columns, and the way back for their gradient.
 template <class T>
-void unfinish_plane(const ImageStage& s, const T* out, const std::uint8_t* winner, const T* out_gradient, T* map_gradient,
-                    std::size_t rows, std::size_t stride) {
-  if (s.pool == 1) {
-    for (std::size_t i = 0; i < s.out_area(); ++i) map_gradient[i] = s.relu && !(out[i] > 0) ? T(0) : out_gradient[i];
-    return;
+const T* order_weights(const ImageStage& s, const T* weight, Buffer<T>& ordered) {
+  if (s.in_planes) return weight;
+  ordered.resize(s.filters * s.taps());
+  const std::size_t window = s.kernel * s.kernel;
+  for (std::size_t f = 0; f < s.filters; ++f) {
+    transpose(weight + f * s.taps(), s.channels, window, ordered.data() + f * s.taps());
   }
-  std::fill_n(map_gradient, rows * stride, T(0));
-  const std::size_t p = s.pool;
-  for (std::size_t y = 0, i = 0; y < s.out_height; ++y) {
-    for (std::size_t x = 0; x < s.out_width; ++x, ++i) {
-      if (s.relu && !(out[i] > 0)) continue;
-      const std::size_t place = winner[i];
-      map_gradient[(y * p + place / p) * stride + x * p + place % p] = out_gradient[i];
+  return ordered.data();
+}
+template <class T>
+void add_ordered_gradient(const ImageStage& s, const T* ordered, T* gradient) {
+  const std::size_t window = s.kernel * s.kernel;
+  for (std::size_t f = 0; f < s.filters; ++f) {
+    for (std::size_t c = 0; c < s.channels; ++c) {
+      for (std::size_t k = 0; k < window; ++k) *gradient++ += ordered[(f * window + k) * s.channels + c];
+    }
+  }
+}
+
+// The best of the pixels of one window, channel by channel: `map` points to its first pixel, rows `row` numbers apart.
+template <class T>
+void pool_window(const T* map, std::size_t pool, std::size_t row, std::size_t channels, T* best, std::uint8_t* winner) {
+  std::copy_n(map, channels, best);
+  std::fill_n(winner, channels, std::uint8_t(0));
+  for (std::size_t i = 1; i < pool * pool; ++i) {
+    const T* const pixel = map + i / pool * row + i % pool * channels;
+    for (std::size_t c = 0; c < channels; ++c) {
+      const bool better = (pixel[c] > best[c]) | (pixel[c] != pixel[c]);
+      best[c] = better ? pixel[c] : best[c];
+      winner[c] = better ? static_cast<std::uint8_t>(i) : winner[c];
+    }
+  }
+}
+
+// Pooling, bias and ReLU of one image: map (map_height, map_width, filters) -> out (out_height, out_width, filters). Adding
+// the bias and ReLU are monotone, so the maximum can be taken first.
+template <class T>
+void finish(const ImageStage& s, const T* map, const T* bias, T* out, std::uint8_t* winner) {
+  const std::size_t row = s.map_width() * s.filters;
+  for (std::size_t y = 0; y < s.out_height; ++y) {
+    for (std::size_t x = 0; x < s.out_width; ++x, out += s.filters) {
+      const T* pixel = map + y * s.pool * row + x * s.pool * s.filters;
+      if (s.pool > 1) {
+        pool_window(pixel, s.pool, row, s.filters, out, winner);
+        winner += s.filters;
+        pixel = out;
+      }
+      for (std::size_t f = 0; f < s.filters; ++f) {
+        const T value = bias != nullptr ? pixel[f] + bias[f] : pixel[f];
+        out[f] = s.relu ? rectify(value) : value;
+      }
+    }
+  }
+}
+
+// The gradient of one image's map from that of its output, ReLU already taken out: each winner gets it, the others nothing.
+template <class T>
+void unpool(const ImageStage& s, const T* out_gradient, const std::uint8_t* winner, T* map_gradient) {
+  const std::size_t row = s.map_width() * s.filters, pool = s.pool;
+  if (s.out_height * pool < s.map_height() || s.out_width * pool < s.map_width()) {
+    std::fill_n(map_gradient, s.map_height() * row, T(0));  // the dropped border
+  }
+  for (std::size_t y = 0; y < s.out_height; ++y) {
+    for (std::size_t x = 0; x < s.out_width; ++x, out_gradient += s.filters, winner += s.filters) {
+      T* const window = map_gradient + y * pool * row + x * pool * s.filters;
+      for (std::size_t i = 0; i < pool * pool; ++i) {
+        T* const pixel = window + i / pool * row + i % pool * s.filters;
+        for (std::size_t f = 0; f < s.filters; ++f) pixel[f] = winner[f] == i ? out_gradient[f] : T(0);
+      }
     }
   }
 }
@@ -160,30 +227,28 @@ void unfinish_plane(const ImageStage& s, const T* out, const std::uint8_t* winne
 template <class T>
 void forward(const ImageStage& s, std::size_t count, const T* in, const T* weight, const T* bias, T* out,
              std::uint8_t* winner, Workspace<T>& workspace) {
-  const std::size_t area = s.map_area(), out_area = s.out_area();
-  if (!s.is_conv()) {
-    const std::size_t plane = s.height * s.width;
-    for (std::size_t k = 0; k < count * s.filters; ++k) {
-      finish_plane(s, in + k * plane, s.width, T(0), out + k * out_area, winner + k * out_area);
-    }
-    return;
-  }
-  const std::size_t block = std::min(count, block_size(s, sizeof(T)));
-  workspace.columns.resize(s.taps() * block * area);
-  workspace.map.resize(s.filters * block * area);
+  const std::size_t block = s.is_conv() ? std::min(count, block_size(s, sizeof(T))) : 1;
+  const std::size_t map_size = s.map_area() * s.filters;
+  workspace.columns.resize(s.taps() * block * s.map_area());
+  workspace.map.resize(block * map_size);
+  workspace.result.resize(s.out_size());
+  const T* const ordered = order_weights(s, weight, workspace.weight);
   for (std::size_t first = 0; first < count; first += block) {
-    const std::size_t images = std::min(block, count - first), columns = images * area;
-    for (std::size_t i = 0; i < images; ++i) {
-      image_to_columns(s, in + (first + i) * s.in_size(), workspace.columns.data() + i * area, columns);
+    const std::size_t images = std::min(block, count - first);
+    const T* map = in + first * s.in_size();
+    if (s.is_conv()) {
+      gemm<T>(to_columns(s, images, map, workspace.columns), transposed(matrix(ordered, s.filters, s.taps())),
+              matrix(workspace.map.data(), images * s.map_area(), s.filters));
+      map = workspace.map.data();
+    } else if (s.in_planes) {
+      transpose(map, s.channels, s.map_area(), workspace.map.data());
+      map = workspace.map.data();
     }
-    gemm<T>(matrix(weight, s.filters, s.taps()), matrix<const T>(workspace.columns.data(), s.taps(), columns),
-            matrix(workspace.map.data(), s.filters, columns));
     for (std::size_t i = 0; i < images; ++i) {
-      for (std::size_t f = 0; f < s.filters; ++f) {
-        const std::size_t plane = ((first + i) * s.filters + f) * out_area;
-        finish_plane(s, workspace.map.data() + f * columns + i * area, s.map_width(), bias != nullptr ? bias[f] : T(0),
-                     out + plane, winner + plane);
-      }
+      T* const image_out = out + (first + i) * s.out_size();
+      T* const result = s.out_planes ? workspace.result.data() : image_out;
+      finish(s, map + i * map_size, bias, result, winner + (first + i) * s.out_size());
+      if (s.out_planes) transpose(result, s.out_area(), s.filters, image_out);
     }
   }
 }
@@ -191,52 +256,62 @@ void forward(const ImageStage& s, std::size_t count, const T* in, const T* weigh
 template <class T>
 void backward(const ImageStage& s, std::size_t count, const T* in, const T* weight, const T* out,
               const std::uint8_t* winner, const T* out_gradient, StageGradients<T> gradients, Workspace<T>& workspace) {
-  const std::size_t area = s.map_area(), out_area = s.out_area();
-  if (!s.is_conv()) {
-    const std::size_t plane = s.height * s.width;
-    for (std::size_t k = 0; k < count * s.filters && gradients.in != nullptr; ++k) {
-      unfinish_plane(s, out + k * out_area, winner + k * out_area, out_gradient + k * out_area, gradients.in + k * plane,
-                     s.height, s.width);
-    }
-    return;
-  }
-  const std::size_t block = std::min(count, block_size(s, sizeof(T)));
-  workspace.columns.resize(s.taps() * block * area);
-  workspace.map.resize(s.filters * block * area);
-  workspace.column_gradient.resize(gradients.in != nullptr ? s.taps() * block * area : 0);
+  const std::size_t block = s.is_conv() ? std::min(count, block_size(s, sizeof(T))) : 1;
+  const std::size_t map_size = s.map_area() * s.filters, column_count = s.taps() * block * s.map_area();
+  workspace.columns.resize(column_count);
+  workspace.column_gradient.resize(gradients.in != nullptr ? column_count : 0);
+  workspace.map.resize(block * map_size);
+  workspace.result.resize(2 * s.out_size());
+  const T* const ordered = order_weights(s, weight, workspace.weight);
+  const bool adds_ordered = gradients.weight != nullptr && !s.in_planes;
+  if (adds_ordered) workspace.weight_gradient.assign(s.filters * s.taps(), T(0));
+  T* const weight_gradient = adds_ordered ? workspace.weight_gradient.data() : gradients.weight;
+
   for (std::size_t first = 0; first < count; first += block) {
-    const std::size_t images = std::min(block, count - first), columns = images * area;
+    const std::size_t images = std::min(block, count - first), pixels = images * s.map_area();
     T* const map = workspace.map.data();
     for (std::size_t i = 0; i < images; ++i) {
-      for (std::size_t f = 0; f < s.filters; ++f) {
-        const std::size_t plane = ((first + i) * s.filters + f) * out_area;
-        // Planes of one filter lie side by side: (filters, images area).
-        unfinish_plane(s, out + plane, winner + plane, out_gradient + plane, map + f * columns + i * area, s.map_height(),
-                       s.map_width());
+      const std::size_t at = (first + i) * s.out_size();
+      // The gradient after ReLU, in the layout of the output; then channels last; then before pooling.
+      T* const here = s.pool == 1 && !s.out_planes ? map + i * map_size : workspace.result.data();
+      T* const channels_last = s.pool == 1 ? map + i * map_size : workspace.result.data() + (s.out_planes ? s.out_size() : 0);
+      for (std::size_t k = 0; k < s.out_size(); ++k) {
+        here[k] = !s.relu || out[at + k] > 0 ? out_gradient[at + k] : T(0);
       }
+      if (s.out_planes) transpose(here, s.filters, s.out_area(), channels_last);
+      if (s.pool > 1) unpool(s, channels_last, winner + at, map + i * map_size);
+    }
+    if (!s.is_conv()) {
+      if (gradients.in == nullptr) return;
+      T* const image = gradients.in + first * s.in_size();
+      if (s.in_planes) {
+        transpose(map, s.map_area(), s.channels, image);
+      } else {
+        std::copy_n(map, map_size, image);
+      }
+      continue;
     }
     if (gradients.bias != nullptr) {
-      for (std::size_t f = 0; f < s.filters; ++f) {
-        T total = 0;
-        for (std::size_t k = 0; k < columns; ++k) total += map[f * columns + k];
-        gradients.bias[f] += total;
+      for (std::size_t p = 0; p < pixels; ++p) {
+        for (std::size_t f = 0; f < s.filters; ++f) gradients.bias[f] += map[p * s.filters + f];
       }
     }
+    const auto map_gradient = matrix<const T>(map, pixels, s.filters);
     if (gradients.weight != nullptr) {
-      for (std::size_t i = 0; i < images; ++i) {
-        image_to_columns(s, in + (first + i) * s.in_size(), workspace.columns.data() + i * area, columns);
-      }
-      gemm<T>(matrix<const T>(map, s.filters, columns),
-              transposed(matrix<const T>(workspace.columns.data(), s.taps(), columns)),
-              matrix(gradients.weight, s.filters, s.taps()), Accumulate::yes);
+      gemm<T>(transposed(map_gradient), to_columns(s, images, in + first * s.in_size(), workspace.columns),
+              matrix(weight_gradient, s.filters, s.taps()), Accumulate::yes);
     }
     if (gradients.in == nullptr) continue;
-    gemm<T>(transposed(matrix(weight, s.filters, s.taps())), matrix<const T>(map, s.filters, columns),
-            matrix(workspace.column_gradient.data(), s.taps(), columns));
-    for (std::size_t i = 0; i < images; ++i) {
-      columns_to_image(s, workspace.column_gradient.data() + i * area, columns, gradients.in + (first + i) * s.in_size());
+    if (s.in_planes) {
+      gemm<T>(transposed(matrix(ordered, s.filters, s.taps())), transposed(map_gradient),
+              matrix(workspace.column_gradient.data(), s.taps(), pixels));
+    } else {
+      gemm<T>(map_gradient, matrix(ordered, s.filters, s.taps()),
+              matrix(workspace.column_gradient.data(), pixels, s.taps()));
     }
+    from_columns(s, images, workspace.column_gradient.data(), gradients.in + first * s.in_size());
   }
+  if (adds_ordered) add_ordered_gradient(s, weight_gradient, gradients.weight);
 }
 
 template <class T>

@@ -1,8 +1,9 @@
 // The numerics of layers on plain memory, backward beside forward. A stage is what runs as one piece: a convolution, or
 // the input as it is, then ReLU and max pooling where they follow; or a matrix product then ReLU. The map between
 // convolution and pooling exists only for a few images at a time.
-// Images are planes: (channels, height, width). Parameter gradients are added to, input gradients assigned.
-// Instantiated for float and double.
+// Between image stages the channels of a pixel lie side by side, (height, width, channels), so that everything but the
+// matrix products runs over contiguous channels; outside they are planes, (channels, height, width).
+// Parameter gradients are added to, input gradients assigned. Instantiated for float and double.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ namespace fcam {
 /// Temporary memory of a thread, shared by all stages that it runs.
 template <class T>
 struct Workspace {
-  Buffer<T> columns, map, column_gradient, gradient_here, gradient_before;
+  Buffer<T> columns, map, column_gradient, result, weight, weight_gradient;  // of image stages
+  Buffer<T> gradient_here, gradient_before;                                  // of a network
 };
 
 /// Convolution (kernel > 0) or identity (kernel = 0), then ReLU, then max pooling with windows that do not overlap.
@@ -27,11 +29,12 @@ struct ImageStage {
   bool relu = false;
   std::size_t pool = 1;                                 ///< side of the window, at most 16; 1: no pooling
   std::size_t out_height = 0, out_width = 0;            ///< of the output
+  bool in_planes = false, out_planes = false;           ///< layout of input and output; else channels last
 
   bool is_conv() const { return kernel > 0; }
-  /// The part of the map that the output uses: floor pooling drops a border, which is not computed.
-  std::size_t map_height() const { return out_height * pool; }
-  std::size_t map_width() const { return out_width * pool; }
+  /// The map before pooling: of a convolution the part that pooling uses, for the border it drops is not computed.
+  std::size_t map_height() const { return is_conv() ? out_height * pool : height; }
+  std::size_t map_width() const { return is_conv() ? out_width * pool : width; }
   std::size_t map_area() const { return map_height() * map_width(); }
   std::size_t in_size() const { return channels * height * width; }
   std::size_t out_area() const { return out_height * out_width; }
@@ -39,9 +42,9 @@ struct ImageStage {
   std::size_t taps() const { return channels * kernel * kernel; }
 };
 
-/// Outputs of `count` images: in (count, in_size) -> out (count, out_size). `winner` (same size as out) gets the place of
-/// each maximum in its window, row by row; the first where several are equal. NaN is passed on. `weight` is
-/// (filters, channels, kernel, kernel); `bias` (filters) or null.
+/// Outputs of `count` images: in (count, in_size) -> out (count, out_size). `winner` (count, out_height, out_width,
+/// filters) gets the place of each maximum in its window, row by row; the first where several are equal. NaN is passed on.
+/// `weight` is (filters, channels, kernel, kernel); `bias` (filters) or null.
 template <class T>
 void forward(const ImageStage& stage, std::size_t count, const T* in, const T* weight, const T* bias, T* out,
              std::uint8_t* winner, Workspace<T>& workspace);

@@ -137,6 +137,13 @@ Network<T>::Network(const NetworkSpec& spec, Role role, Shape input, std::size_t
     if (!stages_.empty()) stages_.back().out_size = at.size();
   }
   assert(at.size() == outputs_);
+  // Planes come in, and planes are what a matrix product takes: PyTorch's order of its inputs.
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    if (auto* image = std::get_if<ImageStage>(&stages_[i].shape)) {
+      image->in_planes = i == 0;
+      image->out_planes = i + 1 == stages_.size() || std::holds_alternative<LinearStage>(stages_[i + 1].shape);
+    }
+  }
 }
 
 template <class T>
