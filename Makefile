@@ -22,7 +22,7 @@ CPPFLAGS += -Ilib -Iapps -Itests -DFCAM_VERSION='"$(VERSION)"'
 CXXFLAGS += -std=c++20 -pthread $(WARNINGS) $(OPTIMIZE) $(SANITIZE)
 LDFLAGS  += -pthread $(SANITIZE)
 LIB_LIBS := -lopenblas -lz
-APP_LIBS := -lpng -ljpeg
+APP_LIBS := -lpng
 
 LIB_SOURCES  := $(sort $(wildcard lib/fcam/*/*.cpp))
 COMMON       := $(sort $(wildcard apps/common/*.cpp))
@@ -70,6 +70,10 @@ $(OBJ)/%.o: %.cpp $(FLAGS_FILE)
 
 # Same numbers on every machine: no fused multiply-add where data and weights are drawn.
 $(OBJ)/lib/fcam/base/random.o $(OBJ)/lib/fcam/data/%.o: FILE_FLAGS := -ffp-contract=off
+# Kernels for every instruction set, chosen when the program runs.
+ifeq ($(findstring x86_64,$(shell $(CXX) -dumpmachine)),x86_64)
+$(OBJ)/lib/fcam/nn/conv_v%.o: FILE_FLAGS = -march=x86-64-$(patsubst conv_%,%,$(basename $(notdir $@)))
+endif
 # Catch2's main takes long to compile and no time to run.
 $(OBJ)/tests/catch_main.o: FILE_FLAGS := -O0
 
@@ -88,6 +92,87 @@ $(TEST_PROGRAM): $(TEST_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY)
 
 test: $(TEST_PROGRAM) $(PROGRAMS)
 	FCAM_BIN=$(abspath $(BUILD))/bin $(TEST_PROGRAM) $(TESTS)
+
+# Debug information and checks that stop at the first fault; its own build folder.
+asan:
+	$(Q)$(MAKE) test BUILD=$(BUILD)/asan OPTIMIZE='-O1 -g -march=$(ARCH)' \
+	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
+
+# --- the demonstration -------------------------------------------------------------------------------------------------
+# Three paradigms on Fashion-MNIST, small networks: sizes chosen to show the paper's pattern within two minutes.
+DEMO := $(BUILD)/demo
+DEMO_OPTIONS := --data fashion-mnist --focus small --classify small --train 10000 --test 5000 --lr 0.05 --epochs 10 \
+  --eval-every 0
+
+demo: $(PROGRAMS)
+	@for loss in sa ha lv; do \
+	  $(BUILD)/bin/fcam-train --loss $$loss $(DEMO_OPTIONS) --out $(DEMO)/$$loss --force || exit $$?; \
+	done
+	@$(BUILD)/bin/fcam-evaluate $(DEMO)/sa $(DEMO)/ha $(DEMO)/lv --plot $(DEMO)/heat-maps.png
+	@echo 'the three heat maps side by side: $(DEMO)/heat-maps.png'
+
+# --- what fcam needs ---------------------------------------------------------------------------------------------------
+PACKAGES := libxtensor-dev libxtensor-blas-dev libopenblas-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev \
+  libpng-dev libjpeg-dev gnuplot-nox dataset-fashion-mnist
+
+deps:
+	@if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then \
+	  echo 'This is no Debian system. Install by its own means what these Debian packages hold:'; \
+	  echo '  $(PACKAGES)'; \
+	  exit 0; \
+	fi; \
+	missing=; \
+	for package in $(PACKAGES); do \
+	  status=$$(dpkg-query -W -f='$${Status}' $$package 2>/dev/null); \
+	  [ "$$status" = 'install ok installed' ] || missing="$$missing $$package"; \
+	done; \
+	if [ -z "$$missing" ]; then echo 'All packages that fcam needs are installed.'; exit 0; fi; \
+	echo "Installing with apt-get:$$missing"; \
+	sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing
+
+# --- rules of the house ------------------------------------------------------------------------------------------------
+HEADERS := $(sort $(wildcard lib/fcam/*.h lib/fcam/*/*.h apps/common/*.h tests/support/*.h))
+
+format:
+	clang-format -i $(HEADERS) $(LIB_SOURCES) $(APP_SOURCES) $(COMMON) $(TEST_SOURCES) $(wildcard tests/*/*.h)
+
+check-layers:
+	@sh tests/check-layers.sh
+
+check-headers: $(HEADERS:%=$(OBJ)/headers/%.checked)
+	@echo '$(words $(HEADERS)) headers compile by themselves'
+
+$(OBJ)/headers/%.checked: % $(FLAGS_FILE)
+	@mkdir -p $(@D)
+	$(Q)echo '#include "$(abspath $<)"' | $(CXX) $(CPPFLAGS) $(CXXFLAGS) -fsyntax-only -x c++ -
+	@touch $@
+
+# --- installation ------------------------------------------------------------------------------------------------------
+PUBLIC_HEADERS := $(sort $(wildcard lib/fcam/*.h lib/fcam/*/*.h))
+TO = $(DESTDIR)$(PREFIX)
+
+$(BUILD)/fcam.pc: Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
+	  'Name: fcam' 'Description: soft, hard and marginal-likelihood attention models' 'Version: $(VERSION)' \
+	  'Cflags: -I"$${includedir}" -pthread' 'Libs: -L"$${libdir}" -lfcam $(LIB_LIBS) -pthread' > $@
+
+install: lib apps $(BUILD)/fcam.pc
+	install -d '$(TO)/bin' '$(TO)/lib/pkgconfig'
+	install -m 755 $(PROGRAMS) '$(TO)/bin'
+	install -m 644 $(LIBRARY) '$(TO)/lib'
+	install -m 644 $(BUILD)/fcam.pc '$(TO)/lib/pkgconfig'
+	@for header in $(PUBLIC_HEADERS:lib/%=%); do \
+	  install -d "$(TO)/include/$${header%/*}" && install -m 644 "lib/$$header" "$(TO)/include/$$header" || exit 1; \
+	done
+
+uninstall:
+	rm -f $(patsubst %,'$(TO)/bin/%',$(notdir $(PROGRAMS))) '$(TO)/lib/libfcam.a' '$(TO)/lib/pkgconfig/fcam.pc'
+	rm -rf '$(TO)/include/fcam'
+
+clean:
+	rm -rf $(BUILD)
 
 .SECONDARY:
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

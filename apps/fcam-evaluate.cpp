@@ -32,16 +32,19 @@ struct Evaluation {
 void declare_all(CommandLine& line, Options& options) {
   line.arguments("RUN", options.runs, "folders of fcam-train");
   line.group("Evaluation");
-  line.text("model", options.model, "a file of weights instead of runs; then say data and networks as in training", "FILE");
+  line.text("model", options.model, "a file of weights instead of runs; then say data and networks as in training",
+            "FILE");
   line.choice("split", options.split, {"train", "test"}, "which mosaics");
-  line.choice("inference", options.inference, {"sa", "lv", "ha"}, "rule for the scores (default: the one of the run's loss)");
+  line.choice("inference", options.inference, {"sa", "lv", "ha"},
+              "rule for the scores (default: the one of the run's loss)");
   line.count("bins", options.bins, 1, 100, "of the heat map, each way");
   line.text("csv", options.csv, "write the numbers as a table, a row a run", "FILE");
   line.text("json", options.json, "write them as an object, or as a list of objects for several runs", "FILE");
   line.text("plot", options.plot, "draw the heat maps side by side: .svg, .png or .pdf", "FILE");
   line.text("dump", options.dump, "write a row a mosaic: where the model looks and what it sees (one run)", "FILE");
-  for (const char* name : {"model", "split", "inference", "bins", "csv", "json", "plot", "dump"}) line.not_configurable(name);
-  declare(line, options.run);
+  for (const char* name : {"model", "split", "inference", "bins", "csv", "json", "plot", "dump"})
+    line.not_recorded(name);
+  declare(line, options.run, true);
 }
 
 // Every mosaic as a line of CSV.
@@ -56,9 +59,9 @@ class Dump {
     for (std::size_t b = 0; b < batch.size(); ++b) {
       const auto a = batch.a(b), s = batch.s(b);
       const int z = batch.z(b);
-      text_ += std::to_string(first + b) + "," + std::to_string(batch.label(b)) + "," + (z < 0 ? "" : std::to_string(z)) +
-               "," + std::to_string(argmax(s)) + "," + std::to_string(argmax(a)) + "," +
-               (z < 0 ? "" : shortest(static_cast<double>(a[static_cast<std::size_t>(z)]))) + "," +
+      text_ += std::to_string(first + b) + "," + std::to_string(batch.label(b)) + "," +
+               (z < 0 ? "" : std::to_string(z)) + "," + std::to_string(argmax(s)) + "," + std::to_string(argmax(a)) +
+               "," + (z < 0 ? "" : shortest(static_cast<double>(a[static_cast<std::size_t>(z)]))) + "," +
                shortest(static_cast<double>(s[static_cast<std::size_t>(batch.label(b))]));
       for (const float weight : a) text_ += "," + shortest(static_cast<double>(weight));
       text_ += "\n";
@@ -82,10 +85,11 @@ Evaluation evaluate_one(Options options, const CommandLine& line, const std::str
   Workers workers(static_cast<int>(options.run.common.threads));
   Dump dump(mosaics.patches());
   const bool dumps = !options.dump.empty();
-  const Metrics metrics = evaluate<float>(model, mosaics, loss_function<float>(loss), {.inference = rule, .bins = options.bins},
-                                          workers, [&](std::size_t first, const BatchOutcome<float>& batch) {
-                                            if (dumps) dump.add(first, batch);
-                                          });
+  const Metrics metrics =
+      evaluate<float>(model, mosaics, loss_function<float>(loss), {.inference = rule, .bins = options.bins}, workers,
+                      [&](std::size_t first, const BatchOutcome<float>& batch) {
+                        if (dumps) dump.add(first, batch);
+                      });
   if (dumps) write_atomically(options.dump, dump.text());
   return {run.empty() ? options.model : run, loss.name, to_string(rule), options.split, metrics};
 }
@@ -101,8 +105,8 @@ std::string table(const std::vector<Evaluation>& all) {
   for (const Evaluation& e : all) {
     const Metrics& m = e.metrics;
     text += e.loss + "   " + e.inference + "          " + cell(m.accuracy, 11) + cell(m.saif, 7) + cell(m.ftpt, 7) +
-            cell(m.ffpt, 7) + cell(m.ftpf, 7) + cell(m.ffpf, 7) + cell(m.focus_mean, 11) + cell(m.loss, 15, 1, 4) + "  " +
-            e.run + "\n";
+            cell(m.ffpt, 7) + cell(m.ftpf, 7) + cell(m.ffpf, 7) + cell(m.focus_mean, 11) + cell(m.loss, 15, 1, 4) +
+            "  " + e.run + "\n";
   }
   return text;
 }
@@ -145,7 +149,8 @@ std::string print(const std::vector<Evaluation>& all) {
   for (const Evaluation& e : all) {
     text += e.run + ": " + find_loss(e.loss).title + ", " + std::to_string(e.metrics.n) + " " + e.split +
             " mosaics, percent of them by focus score a_z of the true foreground and score s_y of the true class\n";
-    text += e.metrics.heat_map.total() > 0 ? to_text(e.metrics.heat_map) : "positions of the foreground are not known\n";
+    text +=
+        e.metrics.heat_map.total() > 0 ? to_text(e.metrics.heat_map) : "positions of the foreground are not known\n";
     text += "\n";
   }
   return text + table(all);
@@ -158,11 +163,14 @@ int evaluate_all(int argc, char** argv) {
   first_pass.examples(
       "  fcam-evaluate runs/fashion-mnist-lv-m5-s1\n"
       "  fcam-evaluate runs/sa runs/ha runs/lv --plot figure.svg --json figure.json\n"
-      "  fcam-evaluate --model lv.safetensors --data cifar10 --loss lv --dump mosaics.csv\n");
+      "  fcam-evaluate --model lv.safetensors --data cifar10 --loss lv --dump all.csv\n");
   if (first_pass.parse(argc, argv) == CommandLine::Outcome::done) return exit_done;
   if (options.runs.empty() == options.model.empty()) {
     throw UsageError(options.runs.empty() ? "argument: expected RUN folders or --model FILE, found neither"
                                           : "model: expected RUN folders or --model FILE, found both");
+  }
+  for (const std::string& run : options.runs) {
+    if (run.empty()) throw UsageError("argument: expected RUN folders, found ''");
   }
   if (!options.dump.empty() && options.runs.size() > 1) {
     throw UsageError("dump: expected one run, found " + std::to_string(options.runs.size()));
@@ -190,8 +198,10 @@ int evaluate_all(int argc, char** argv) {
   if (!options.plot.empty()) {
     std::vector<HeatMapPanel> panels;
     for (const Evaluation& e : all) {
-      if (e.metrics.heat_map.total() == 0) throw UsageError("plot: expected data with known positions, found none in " + quote(e.run));
-      panels.push_back({find_loss(e.loss).title, "SAIF " + cell(e.metrics.saif, 0) + " %, accuracy " + cell(e.metrics.accuracy, 0) + " %",
+      if (e.metrics.heat_map.total() == 0)
+        throw UsageError("plot: expected data with known positions, found none in " + quote(e.run));
+      panels.push_back({find_loss(e.loss).title,
+                        "SAIF " + cell(e.metrics.saif, 0) + " %, accuracy " + cell(e.metrics.accuracy, 0) + " %",
                         e.metrics.heat_map});
     }
     const PlotResult result = draw_heat_maps(panels, options.plot);

@@ -42,12 +42,12 @@ std::string value_range(const Images& images) {
 void describe(const std::string& title, const Images& images) {
   std::vector<std::size_t> counts(images.class_names().size());
   for (const int label : images.labels()) ++counts[static_cast<std::size_t>(label)];
-  std::cout << title << ": " << images.count() << " items of " << to_string(images.shape()) << ", " << value_range(images)
-            << ", content hash " << hex(content_hash(images)) << "\n";
+  std::cout << title << ": " << images.count() << " items of " << to_string(images.shape()) << ", "
+            << value_range(images) << ", content hash " << hex(content_hash(images)) << "\n";
   for (std::size_t c = 0; c < counts.size(); ++c) {
     const double share = 100 * static_cast<double>(counts[c]) / static_cast<double>(images.count());
-    std::cout << "  class " << c << " " << quote(images.class_names()[c]) << ": " << counts[c] << " (" << fixed(share, 1)
-              << " %)\n";
+    std::cout << "  class " << c << " " << quote(images.class_names()[c]) << ": " << counts[c] << " ("
+              << fixed(share, 1) << " %)\n";
   }
 }
 
@@ -80,7 +80,8 @@ void show(const Mosaics& mosaics, std::size_t count) {
   Mosaic mosaic;
   for (std::size_t i = 0; i < std::min(count, mosaics.count()); ++i) {
     mosaics.draw(i, mosaic);
-    std::cout << "mosaic " << i << ": label " << quote(mosaics.class_names()[static_cast<std::size_t>(mosaic.label)]) << ", ";
+    std::cout << "mosaic " << i << ": label " << quote(mosaics.class_names()[static_cast<std::size_t>(mosaic.label)])
+              << ", ";
     std::cout << (mosaic.z < 0 ? "position not known" : "position " + std::to_string(mosaic.z)) << ", items";
     for (std::size_t j = 0; j < mosaic.images.size(); ++j) {
       const bool foreground = static_cast<int>(j) == mosaic.z;

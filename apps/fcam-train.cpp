@@ -1,7 +1,6 @@
 // fcam-train: trains an attention model and keeps the run in a folder.
 #include <cmath>
 #include <cstdio>
-#include <optional>
 
 #include "common/metrics_json.h"
 #include "common/progress.h"
@@ -18,17 +17,33 @@ using namespace fcam;
 using namespace fcam::apps;
 
 struct Options : RunOptions {
-  std::string out, init;
+  std::string out;
   bool resume = false, force = false, dry_run = false;
+
+  RunFolder folder() const { return {out.empty() ? default_run_folder(*this) : out}; }
 };
 
-std::string percent(double fraction) { return std::isnan(fraction) ? "-" : fixed(100 * fraction, 1) + "%"; }
+void declare_all(CommandLine& line, Options& options) {
+  line.group("Run");
+  line.text("out", options.out, "folder of the run (default: runs/DATA-LOSS-mM-sS)", "DIR");
+  line.flag("resume", options.resume, "go on with the run in the folder, with its options");
+  line.flag("force", options.force, "replace the run in the folder");
+  line.flag("dry-run", options.dry_run, "say what would be trained, and stop");
+  for (const char* name : {"out", "resume", "force", "dry-run"}) line.not_recorded(name);
+  declare(line, options);
+}
+
+std::string percent(double fraction) {
+  return std::isnan(fraction) ? "-" : fixed(100 * fraction, 1) + "%";
+}
 
 std::string epoch_line(const Epoch& epoch, std::size_t epochs) {
   const auto part = [](const char* name, const Metrics& m) {
-    return std::string(name) + " loss " + fixed(m.loss, 4) + " accuracy " + percent(m.accuracy) + " saif " + percent(m.saif);
+    return std::string(name) + " loss " + fixed(m.loss, 4) + " accuracy " + percent(m.accuracy) + " saif " +
+           percent(m.saif);
   };
-  std::string text = "epoch " + std::to_string(epoch.number) + "/" + std::to_string(epochs) + "  " + part("train", epoch.train);
+  std::string text =
+      "epoch " + std::to_string(epoch.number) + "/" + std::to_string(epochs) + "  " + part("train", epoch.train);
   if (epoch.test) text += "  " + part("test", *epoch.test);
   return text + "  " + fixed(epoch.seconds, 1) + " s";
 }
@@ -42,29 +57,57 @@ std::string description(const Options& options, const Mosaics& train, const Mode
     return to_string(n.spec()) + " (" + std::to_string(n.weights().size()) + " weights)";
   };
   text += "\nfocus     " + network(model.focus) + "\nclassify  " + network(model.classify);
-  text += "\nloss      " + options.loss + ", " + options.optimizer + " with learning rate " + shortest(trainer.learning_rate);
+  text += "\nloss      " + options.loss + ", " + options.optimizer + " with learning rate " +
+          shortest(trainer.learning_rate);
   if (options.optimizer == "sgd") text += ", momentum " + shortest(trainer.momentum);
-  text += "\nsteps     " + std::to_string((train.count() + options.batch - 1) / options.batch) + " an epoch, " +
+  text += "\nsteps     " + std::to_string(1 + (train.count() - 1) / options.batch) + " an epoch, " +
           std::to_string(options.epochs) + " epochs, " + std::to_string(options.common.threads) + " threads\n";
   return text;
 }
 
-// Prepares the folder; says whether there is a checkpoint to go on from.
-bool open_folder(const RunFolder& folder, const Options& options) {
-  if (folder.holds_run() && !options.resume && !options.force) {
-    throw UsageError("out: expected a folder without a run, found one in " + quote(folder.path) +
-                     "; --resume goes on with it, --force starts it anew");
+// Where a run is to go on, the file of its options.
+std::string config_to_resume(const Options& options) {
+  if (!options.resume) return {};
+  if (options.force) throw UsageError("resume: expected it or --force, found both");
+  const RunFolder folder = options.folder();
+  if (!folder.holds_run()) throw UsageError("resume: expected a run in " + quote(folder.path) + ", found none");
+  return folder.config();
+}
+
+// A run that goes on may be given more epochs, and be evaluated at other ones; everything else stays.
+void require_unchanged(const CommandLine& line, const std::string& config) {
+  Options recorded;
+  CommandLine recorded_line("fcam-train", "");
+  declare_all(recorded_line, recorded);
+  const char* const nothing[] = {"fcam-train"};
+  recorded_line.parse(1, nothing, [&] { return config; });
+  for (const std::string& name : line.recorded()) {
+    const std::string then = recorded_line.to_toml(name), now = line.to_toml(name);
+    if (name == "epochs" || name == "eval-every" || then == now) continue;
+    throw UsageError(name + ": expected " + (then.empty() ? "none" : then) + ", as " + quote(config) + " has, found " +
+                     now);
   }
-  folder.create();
-  if (options.force && !options.resume) folder.clear();
-  std::FILE* const checkpoint = options.resume ? std::fopen(folder.checkpoint().c_str(), "rb") : nullptr;
-  if (checkpoint != nullptr) std::fclose(checkpoint);
-  return checkpoint != nullptr;
+}
+
+void load_run(const RunFolder& folder, const Options& options, Trainer<float>& trainer) {
+  load_checkpoint(folder.checkpoint(), trainer);
+  if (trainer.epochs_done() > options.epochs) {
+    throw UsageError("epochs: expected at least " + std::to_string(trainer.epochs_done()) + ", which the run in " +
+                     quote(folder.path) + " has done, found " + std::to_string(options.epochs));
+  }
+}
+
+// How long the epochs so far have taken, where a summary says so.
+double seconds_before(const RunFolder& folder) {
+  if (!is_there(folder.summary())) return 0;
+  const auto summary = nlohmann::json::parse(read_bytes(folder.summary()), nullptr, false);
+  const auto seconds = summary.is_object() ? summary.find("seconds") : summary.end();
+  return seconds != summary.end() && seconds->is_number() ? seconds->get<double>() : 0;
 }
 
 void write_summary(const RunFolder& folder, const Options& options, const Epoch& last, double seconds) {
-  nlohmann::ordered_json summary{{"run", folder.path}, {"data", options.data.data}, {"loss", options.loss},
-                                 {"seed", options.common.seed}, {"epochs", last.number}, {"seconds", seconds}};
+  nlohmann::ordered_json summary{{"run", folder.path},          {"data", options.data.data}, {"loss", options.loss},
+                                 {"seed", options.common.seed}, {"epochs", last.number},     {"seconds", seconds}};
   summary["train"] = to_json(last.train);
   if (last.test) {
     summary["test"] = to_json(*last.test);
@@ -80,47 +123,58 @@ int train(Options& options, CommandLine& line) {
   const Mosaics train = load_mosaics(options.data, line, options.common.seed, Split::train);
   const Mosaics test = load_mosaics(options.data, line, options.common.seed, Split::test);
   choose_networks(options.networks, train.shape());
-  Model<float> model(train.shape(), train.classes(),
-                     {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});
-  if (!options.init.empty()) load(model, options.init);
+  Model<float> model(
+      train.shape(), train.classes(),
+      {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});
+  const RunFolder folder = options.folder();
+  const bool goes_on = options.resume && is_there(folder.checkpoint());
+  if (options.resume) require_unchanged(line, folder.config());
+  if (!options.init.empty() && !goes_on) load(model, options.init);
   Trainer<float> trainer(model, loss_function<float>(loss), trainer_options(options));
+  if (goes_on) load_run(folder, options, trainer);
   if (options.dry_run) {
     std::fputs(description(options, train, model).c_str(), stdout);
     return exit_done;
   }
 
-  const RunFolder folder{options.out.empty() ? default_run_folder(options) : options.out};
-  const bool goes_on = open_folder(folder, options);
-  if (goes_on) load_checkpoint(folder.checkpoint(), trainer);
+  if (folder.holds_run() && !options.resume && !options.force) {
+    throw UsageError("out: expected a folder without a run, found one in " + quote(folder.path) +
+                     "; --resume goes on with it, --force starts it anew");
+  }
+  folder.create();
+  if (options.force) folder.clear();
+  Progress progress(options.common.quiet);
+  const std::string done = std::to_string(trainer.epochs_done());
+  if (goes_on && trainer.epochs_done() == options.epochs && is_there(folder.model())) {
+    progress.line("run " + quote(folder.path) + " has done its " + done + " epochs");
+    return exit_done;
+  }
+  progress.line("run " + quote(folder.path) + (goes_on ? ", going on after epoch " + done : ""));
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
+  double seconds = goes_on ? seconds_before(folder) : 0;
 
-  Progress progress(options.common.quiet);
-  progress.line("run " + folder.path + (goes_on ? ", going on after epoch " + std::to_string(trainer.epochs_done()) : ""));
   const StopSignals signals;
-  const std::size_t total = options.epochs * train.count();
-  progress.start(options.loss, total, trainer.epochs_done() * train.count());
-  trainer.on_step([&](std::size_t done, double value) {
-    progress.advance(trainer.epochs_done() * train.count() + done, "loss " + fixed(value, 4));
+  progress.start(options.loss, options.epochs * train.count(), trainer.epochs_done() * train.count());
+  trainer.on_step([&](std::size_t mosaics, double value) {
+    progress.advance(trainer.epochs_done() * train.count() + mosaics, "loss " + fixed(value, 4));
     return signals.received() == 0;
   });
-  std::optional<Epoch> last;
-  double seconds = 0;
   const bool finished = trainer.run(train, &test, [&](const Epoch& epoch) {
+    seconds += epoch.seconds;
     log.append(epoch);
+    write_summary(folder, options, epoch, seconds);
     save_checkpoint(folder.checkpoint(), trainer);
     progress.line(epoch_line(epoch, options.epochs));
-    last = epoch;
-    seconds += epoch.seconds;
     return signals.received() == 0;
   });
   progress.finish();
   if (!finished) {
-    std::fprintf(stderr, "fcam-train: stopped after epoch %zu; the same command with --resume goes on\n", trainer.epochs_done());
+    std::fprintf(stderr, "fcam-train: stopped after epoch %zu; the same command with --resume goes on\n",
+                 trainer.epochs_done());
     return 128 + signals.received();
   }
   save(model, folder.model());
-  if (last) write_summary(folder, options, *last, seconds);
   return exit_done;
 }
 
@@ -130,23 +184,14 @@ int main(int argc, char** argv) {
   return run_program("fcam-train", [&] {
     CommandLine line("fcam-train", "Trains a focus network and a classification network on mosaics.");
     Options options;
-    declare(line, options);
-    line.group("Run");
-    line.text("out", options.out, "folder of the run (default: runs/DATA-LOSS-mM-sS)", "DIR");
-    line.text("init", options.init, "weights to start from, safetensors", "FILE");
-    line.flag("resume", options.resume, "go on with the run in the folder, with its options");
-    line.flag("force", options.force, "replace the run in the folder");
-    line.flag("dry-run", options.dry_run, "say what would be trained, and stop");
-    for (const char* name : {"out", "resume", "force", "dry-run"}) line.not_configurable(name);
+    declare_all(line, options);
     line.examples(
         "  fcam-train --loss lv --epochs 20\n"
-        "  fcam-train --data cifar10:data/cifar-10-batches-bin --foreground cat,dog --loss sa\n"
-        "  fcam-train --data shapes --loss ha --focus small --classify 'conv8k3 relu pool2 fc32 relu'\n"
+        "  fcam-train --data cifar10:data/cifar-10-batches-bin --foreground cat,dog\n"
+        "  fcam-train --data shapes --loss ha --classify 'conv8k3 relu pool2 fc32 relu'\n"
         "  fcam-train --resume --out runs/fashion-mnist-lv-m5-s1\n");
-    const auto config_of_run = [&] {
-      return options.resume && !options.out.empty() ? RunFolder{options.out}.config() : std::string();
-    };
-    if (line.parse(argc, argv, config_of_run) == CommandLine::Outcome::done) return static_cast<int>(exit_done);
+    const auto parsed = line.parse(argc, argv, [&] { return config_to_resume(options); });
+    if (parsed == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return train(options, line);
   });
 }

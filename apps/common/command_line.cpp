@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "common/help_text.h"
 #include "common/toml.h"
 #include "common/version.h"
 #include "fcam/base/error.h"
@@ -15,20 +16,31 @@
 #include "fcam/base/text.h"
 
 namespace fcam::apps {
+namespace {
+
+std::function<std::string()> string_writer(const std::string& value) {
+  return [&value] { return value.empty() ? std::string() : toml_string(value); };
+}
+
+}  // namespace
 
 struct CommandLine::Options {
+  using Assign = std::function<void(const std::string&)>;
+  enum class Kind { flag, text, number, list };
+
   struct Option {
     std::string name;
-    CLI::Option* option;
-    std::function<void(const std::string&)> assign;  // from text; lists: one call an element
+    Kind kind = Kind::text;
+    Assign assign;                                           // from the command line
+    std::function<void(std::vector<std::string>)> elements;  // a list from an array
     std::function<std::string()> to_toml;
-    bool configurable = true;
-    bool is_flag = false, is_list = false;
-    bool given = false;
+    bool recorded = true, given = false;
   };
+
   std::string program;
   CLI::App app;
   std::vector<std::unique_ptr<Option>> all;  // in the order of declaration
+  HelpPage page;
   std::string group = "Options", config_file;
 
   Option* find(const std::string& name) {
@@ -37,89 +49,137 @@ struct CommandLine::Options {
     }
     return nullptr;
   }
-
-  void add(Option option, const std::string& help, const std::string& type, const std::string& default_text) {
-    all.push_back(std::make_unique<Option>(std::move(option)));
-    Option& added = *all.back();
-    added.option = app.add_option_function<std::vector<std::string>>(
-        "--" + added.name,
-        [&added](const std::vector<std::string>& texts) {
-          added.given = true;
-          for (const auto& text : texts) added.assign(text);
-        },
-        help);
-    added.option->type_name(type)->group(group)->expected(1);
-    if (added.is_list) added.option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    if (!default_text.empty()) added.option->default_str(default_text);
+  std::vector<std::string> names(const std::string& dashes) const {
+    std::vector<std::string> known;
+    for (const auto& option : all) known.push_back(dashes + option->name);
+    return known;
   }
 
-  void read_config(const std::string& file) {
-    std::string text;
-    try {
-      text = read_bytes(file);
-    } catch (const DataError& error) {
-      throw UsageError(std::string("config: ") + error.what());
-    }
-    std::vector<std::string> known;
-    for (const auto& option : all) {
-      if (option->configurable) known.push_back(option->name);
-    }
-    for (const TomlEntry& entry : parse_toml(text, file)) {
-      const std::string where = quote(file) + " line " + std::to_string(entry.line) + ": key: ";
-      Option* option = find(entry.key);
-      if (option == nullptr || !option->configurable) throw UsageError(where + unknown_name(entry.key, known));
-      if (!option->is_list && entry.values.size() != 1) {
-        throw UsageError(where + quote(entry.key) + ": expected one value, found " + std::to_string(entry.values.size()));
+  Option& add(Option option, const std::string& help, const std::string& type, const std::string& default_text) {
+    all.push_back(std::make_unique<Option>(std::move(option)));
+    Option& added = *all.back();
+    page.entries.push_back({group, "--" + added.name + (type.empty() ? "" : " ") + type,
+                            help + (default_text.empty() ? "" : " (default: " + default_text + ")")});
+    return added;
+  }
+  void add_with_value(Option option, const std::string& help, const std::string& type,
+                      const std::string& default_text) {
+    Option& added = add(std::move(option), help, type, default_text);
+    const auto read = [&added](const std::vector<std::string>& texts) {
+      if (texts.size() > 1) {
+        throw UsageError(added.name + ": expected once, found " + quote(texts[0]) + " and " + quote(texts[1]));
       }
-      if (option->given) continue;  // the command line wins
-      for (const auto& value : entry.values) option->assign(value);
+      added.given = true;
+      added.assign(texts.at(0));
+    };
+    app.add_option_function<std::vector<std::string>>("--" + added.name, read)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+
+  // Name of the option that an argument is, with "=value" or without; empty: it is none.
+  std::string name_in(const std::string& argument) {
+    if (!argument.starts_with("--")) return {};
+    const std::string name = argument.substr(2, argument.find('=') - 2);
+    return find(name) != nullptr || name == "config" || name == "help" || name == "version" ? name : std::string();
+  }
+
+  // What CLI11 has no good words for, or takes for something else: "--name=", "--flag=value", "--name --flag".
+  void check_arguments(const std::vector<std::string>& arguments) {
+    for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+      const std::string name = name_in(arguments[i]);
+      if (name.empty()) continue;
+      const Option* option = find(name);
+      const bool takes_value = option != nullptr ? option->kind != Kind::flag : name == "config";
+      const std::size_t equals = arguments[i].find('=');
+      if (equals != std::string::npos) {
+        const std::string value = arguments[i].substr(equals + 1);
+        if (!takes_value) throw UsageError(name + ": expected no value, found " + quote(value));
+        if (value.empty()) throw UsageError(name + ": expected a value, found ''");
+      } else if (takes_value && ++i < arguments.size() && !name_in(arguments[i]).empty()) {
+        throw UsageError(name + ": expected a value, found the option " + quote(arguments[i]));
+      }
+    }
+  }
+
+  // An entry of a file as the value of an option.
+  void assign(Option& option, const TomlEntry& entry) {
+    const auto wrong = [&](const std::string& expected, const std::string& found) {
+      throw UsageError(option.name + ": expected " + expected + ", found " + found);
+    };
+    if (option.kind == Kind::list && entry.is_array) {
+      std::vector<std::string> elements;
+      for (const TomlValue& value : entry.values) elements.push_back(value.text);
+      return option.elements(std::move(elements));
+    }
+    if (entry.is_array) wrong("one value", "an array");
+    const TomlValue& value = entry.values.at(0);
+    if (option.kind == Kind::text && !value.quoted) wrong("a string in quotes", quote(value.text) + " without");
+    if (option.kind == Kind::flag && value.quoted) wrong("true or false", "the string " + quote(value.text));
+    if (option.kind == Kind::number && value.quoted) wrong("a number", "the string " + quote(value.text));
+    option.assign(value.text);
+  }
+
+  void read_config(const std::string& text, const std::string& file) {
+    for (const TomlEntry& entry : parse_toml(text, file)) {
+      const auto fail = [&](const std::string& why) {
+        throw UsageError(quote(file) + " line " + std::to_string(entry.line) + ": " + why);
+      };
+      Option* option = find(entry.key);
+      if (option == nullptr) fail("key: " + unknown_name(entry.key, names("")));
+      if (option->given) continue;  // what was read before wins
+      try {
+        assign(*option, entry);
+      } catch (const UsageError& error) {
+        fail(error.what());
+      }
       option->given = true;
     }
   }
 };
 
 CommandLine::CommandLine(std::string program, std::string description) : options_(std::make_unique<Options>()) {
+  options_->page.description = std::move(description);
+  options_->page.usage = program + " [OPTIONS]";
   options_->program = std::move(program);
-  options_->app.description(std::move(description));
-  options_->app.name(options_->program);
   options_->app.set_help_flag();  // ours prints to stdout and comes before everything else
   options_->app.allow_extras();
-  options_->app.get_formatter()->column_width(34);
 }
 
 CommandLine::~CommandLine() = default;
 
-const std::string& CommandLine::program() const { return options_->program; }
-void CommandLine::group(const std::string& title) { options_->group = title; }
-void CommandLine::examples(const std::string& text) { options_->app.footer("\nExamples:\n" + text); }
+const std::string& CommandLine::program() const {
+  return options_->program;
+}
+void CommandLine::group(const std::string& title) {
+  options_->group = title;
+}
+void CommandLine::examples(const std::string& text) {
+  options_->page.examples = text;
+}
 
 void CommandLine::flag(const std::string& name, bool& value, const std::string& help) {
-  auto& all = options_->all;
-  all.push_back(std::make_unique<Options::Option>());
-  Options::Option& added = *all.back();
-  added.name = name;
-  added.is_flag = true;
-  added.assign = [&value, name](const std::string& text) {
+  const auto assign = [&value, name](const std::string& text) {
     if (text != "true" && text != "false") throw UsageError(name + ": expected true or false, found " + quote(text));
     value = text == "true";
   };
-  added.to_toml = [&value] { return std::string(value ? "true" : "false"); };
-  added.option = options_->app.add_flag_callback(
-      "--" + name,
-      [&added] {
-        added.given = true;
-        added.assign("true");
-      },
-      help);
-  added.option->group(options_->group);
+  const auto write = [&value] { return std::string(value ? "true" : "false"); };
+  Options::Option& added = options_->add(
+      {.name = name, .kind = Options::Kind::flag, .assign = assign, .elements = nullptr, .to_toml = write}, help, "",
+      "");
+  options_->app.add_flag_callback("--" + name, [&added, &value] {
+    added.given = true;
+    value = true;
+  });
 }
 
 void CommandLine::text(const std::string& name, std::string& value, const std::string& help, const std::string& type) {
-  options_->add({.name = name,
-                 .option = nullptr,
-                 .assign = [&value](const std::string& text) { value = text; },
-                 .to_toml = [&value] { return value.empty() ? std::string() : toml_string(value); }},
-                help, type, value);
+  const auto assign = [&value, name, type](const std::string& text) {
+    if (text.empty()) throw UsageError(name + ": expected " + type + ", found ''");
+    value = text;
+  };
+  options_->add_with_value({.name = name, .assign = assign, .elements = nullptr, .to_toml = string_writer(value)}, help,
+                           type, value);
 }
 
 void CommandLine::count(const std::string& name, std::size_t& value, std::size_t least, std::size_t largest,
@@ -127,17 +187,19 @@ void CommandLine::count(const std::string& name, std::size_t& value, std::size_t
   const auto assign = [&value, name, least, largest](const std::string& text) {
     std::uint64_t parsed = 0;
     if (!parse_count(text, parsed) || parsed < least || parsed > largest) {
-      throw UsageError(name + ": expected a whole number from " + std::to_string(least) +
-                       (largest == std::numeric_limits<std::size_t>::max() ? " up" : " to " + std::to_string(largest)) +
-                       ", found " + quote(text));
+      throw UsageError(name + ": expected a whole number from " + std::to_string(least) + " to " +
+                       std::to_string(largest) + ", found " + quote(text));
     }
     value = parsed;
   };
-  options_->add({.name = name, .option = nullptr, .assign = assign, .to_toml = [&value] { return std::to_string(value); }},
-                help, "N", std::to_string(value));
+  const auto write = [&value] { return std::to_string(value); };
+  options_->add_with_value(
+      {.name = name, .kind = Options::Kind::number, .assign = assign, .elements = nullptr, .to_toml = write}, help, "N",
+      std::to_string(value));
 }
 
-void CommandLine::number(const std::string& name, double& value, double least, double largest, const std::string& help) {
+void CommandLine::number(const std::string& name, double& value, double least, double largest,
+                         const std::string& help) {
   const auto assign = [&value, name, least, largest](const std::string& text) {
     double parsed = 0;
     if (!parse_number(text, parsed) || parsed < least || parsed > largest) {
@@ -146,32 +208,29 @@ void CommandLine::number(const std::string& name, double& value, double least, d
     }
     value = parsed;
   };
-  options_->add({.name = name,
-                 .option = nullptr,
-                 .assign = assign,
-                 .to_toml = [&value] { return std::isnan(value) ? std::string() : shortest(value); }},
-                help, "X", std::isnan(value) ? "" : shortest(value));
+  const auto write = [&value] { return std::isnan(value) ? std::string() : shortest(value); };
+  options_->add_with_value(
+      {.name = name, .kind = Options::Kind::number, .assign = assign, .elements = nullptr, .to_toml = write}, help, "X",
+      write());
 }
 
 void CommandLine::list(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  const auto elements = [&values, name](std::vector<std::string> parts) {
+    for (const auto& part : parts) {
+      if (part.empty()) throw UsageError(name + ": expected names, found ''");
+    }
+    if (parts.empty()) throw UsageError(name + ": expected at least one name, found none");
+    values = std::move(parts);
+  };
+  const auto assign = [elements](const std::string& text) { elements(split_list(text)); };
   const auto write = [&values] {
     std::string text;
-    for (const auto& value : values) {
-      if (!text.empty()) text += ", ";
-      text += toml_string(value);
-    }
-    return values.empty() ? text : "[" + text + "]";
+    for (const auto& value : values) text += (text.empty() ? "[" : ", ") + toml_string(value);
+    return values.empty() ? text : text + "]";
   };
-  options_->add({.name = name,
-                 .option = nullptr,
-                 .assign =
-                     [&values, fresh = true](const std::string& text) mutable {
-                       if (std::exchange(fresh, false)) values.clear();  // the default
-                       for (auto& part : split_list(text)) values.push_back(std::move(part));
-                     },
-                 .to_toml = write,
-                 .is_list = true},
-                help, "A,B,...", "");
+  options_->add_with_value(
+      {.name = name, .kind = Options::Kind::list, .assign = assign, .elements = elements, .to_toml = write}, help,
+      "A,B,...", "");
 }
 
 void CommandLine::choice(const std::string& name, std::string& value, const std::vector<std::string>& words,
@@ -188,64 +247,103 @@ void CommandLine::choice(const std::string& name, std::string& value, const std:
   };
   std::string type;
   for (const auto& word : words) type += (type.empty() ? "" : "|") + word;
-  options_->add({.name = name,
-                 .option = nullptr,
-                 .assign = assign,
-                 .to_toml = [&value] { return value.empty() ? std::string() : toml_string(value); }},
-                help, type, value);
+  options_->add_with_value({.name = name, .assign = assign, .elements = nullptr, .to_toml = string_writer(value)}, help,
+                           type, value);
 }
 
 void CommandLine::arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) {
-  options_->app.add_option(name, values, help);
+  options_->app.add_option(name, values);
+  options_->page.usage += " [" + name + "...]";
+  options_->page.entries.push_back({"Arguments", name + "...", help});
 }
 
-void CommandLine::not_configurable(const std::string& name) { options_->find(name)->configurable = false; }
+void CommandLine::not_recorded(const std::string& name) {
+  options_->find(name)->recorded = false;
+}
 
 CommandLine::Outcome CommandLine::parse(int argc, const char* const* argv,
                                         const std::function<std::string()>& default_config) {
   Options& options = *options_;
-  bool help = false, version = false;
-  group("Options");
-  options.app.add_option("--config", options.config_file, "TOML file of options; the command line wins over it")
-      ->type_name("FILE");
-  options.app.add_flag("--help,-h", help, "print this and exit");
-  options.app.add_flag("--version", version, "print version, compiler and libraries and exit");
-  try {
-    options.app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (!help && !version) throw UsageError(error.what());
+  CLI::Option* config = options.app.add_option("--config", options.config_file);
+  CLI::Option* help = options.app.add_flag("--help,-h");
+  CLI::Option* version = options.app.add_flag("--version");
+  for (const auto& [name, text] : {std::pair("--config FILE", "TOML file of options; the command line wins over it"),
+                                   std::pair("--help, -h", "print this and exit"),
+                                   std::pair("--version", "print version, compiler and libraries and exit")}) {
+    options.page.entries.push_back({"Common options", name, text});
   }
-  if (help) {
-    std::cout << options.app.help();
+  try {
+    options.check_arguments({argv + 1, argv + argc});
+    options.app.parse(argc, argv);
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string what = error.what();  // "--name: ..."
+    const std::string name = what.starts_with("--") ? what.substr(2, what.find(':') - 2) : what;
+    if (help->empty() && version->empty()) {
+      throw UsageError(name +
+                       (config->count() > 1 ? ": expected once, found again" : ": expected a value, found none"));
+    }
+  } catch (const CLI::ParseError& error) {
+    if (help->empty() && version->empty()) throw UsageError(error.what());
+  } catch (const UsageError&) {
+    if (help->empty() && version->empty()) throw;
+  }
+  if (!help->empty()) {
+    std::cout << help_text(options.page);
     return Outcome::done;
   }
-  if (version) {
+  if (!version->empty()) {
     std::cout << version_text(options.program);
     return Outcome::done;
   }
-  if (const auto extras = options.app.remaining(); !extras.empty()) {
-    std::vector<std::string> known{"--config", "--help", "--version"};
-    for (const auto& option : options.all) known.push_back("--" + option->name);
-    const std::string name = extras[0].substr(0, extras[0].find('='));
-    if (!name.starts_with("-")) throw UsageError("argument " + quote(extras[0]) + ": expected only options");
-    throw UsageError("option: " + unknown_name(name, known));
+  for (const std::string& extra : options.app.remaining()) {
+    if (extra == "--") continue;
+    if (!extra.starts_with("-")) throw UsageError("argument: expected only options, found " + quote(extra));
+    std::vector<std::string> known = options.names("--");
+    known.insert(known.end(), {"--config", "--help", "--version"});
+    throw UsageError("option: " + unknown_name(extra.substr(0, extra.find('=')), known));
   }
-  if (!options.config_file.empty()) {
-    options.read_config(options.config_file);
-  } else if (default_config) {
-    if (const std::string file = default_config(); !file.empty()) options.read_config(file);
+  if (!config->empty()) {
+    if (options.config_file.empty()) throw UsageError("config: expected FILE, found ''");
+    std::string text;
+    try {
+      text = read_bytes(options.config_file);
+    } catch (const DataError& error) {
+      throw UsageError(std::string("config: ") + error.what());
+    }
+    options.read_config(text, options.config_file);
+  }
+  if (const std::string file = default_config ? default_config() : std::string(); !file.empty()) {
+    const std::string text = read_bytes(file);
+    try {
+      options.read_config(text, file);
+    } catch (const UsageError& error) {
+      throw DataError(error.what());
+    }
   }
   return Outcome::run;
 }
 
-bool CommandLine::given(const std::string& name) const { return options_->find(name)->given; }
+bool CommandLine::given(const std::string& name) const {
+  return options_->find(name)->given;
+}
+
+std::string CommandLine::to_toml(const std::string& name) const {
+  return options_->find(name)->to_toml();
+}
+
+std::vector<std::string> CommandLine::recorded() const {
+  std::vector<std::string> names;
+  for (const auto& option : options_->all) {
+    if (option->recorded) names.push_back(option->name);
+  }
+  return names;
+}
 
 std::string CommandLine::to_toml() const {
   std::string text;
-  for (const auto& option : options_->all) {
-    if (!option->configurable) continue;
-    const std::string value = option->to_toml();
-    if (!value.empty()) text += option->name + " = " + value + "\n";
+  for (const std::string& name : recorded()) {
+    const std::string value = to_toml(name);
+    if (!value.empty()) text += name + " = " + value + "\n";
   }
   return text;
 }

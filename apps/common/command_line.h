@@ -11,7 +11,8 @@
 namespace fcam::apps {
 
 /// Values are references to the program's own variables; what they hold when they are declared is the default.
-/// Names are without dashes. Errors are UsageError and name the option, what was expected and what was found.
+/// Names are without dashes. An option stands once on a command line, and no value is empty. Errors are UsageError and
+/// name the option, what was expected and what was found.
 class CommandLine {
  public:
   CommandLine(std::string program, std::string description);
@@ -19,7 +20,7 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// Heading in --help of the options declared after it.
+  /// Heading in --help of the options declared after it; empty: they are not shown there.
   void group(const std::string& title);
   /// Text at the end of --help.
   void examples(const std::string& text);
@@ -27,27 +28,34 @@ class CommandLine {
   void flag(const std::string& name, bool& value, const std::string& help);
   void text(const std::string& name, std::string& value, const std::string& help, const std::string& type = "TEXT");
   /// Decimal whole numbers in [least, largest].
-  void count(const std::string& name, std::size_t& value, std::size_t least, std::size_t largest, const std::string& help);
+  void count(const std::string& name, std::size_t& value, std::size_t least, std::size_t largest,
+             const std::string& help);
   /// A finite decimal number in [least, largest].
   void number(const std::string& name, double& value, double least, double largest, const std::string& help);
-  /// Comma-separated names.
+  /// Comma-separated names; in a configuration file an array of them, whose elements may have commas.
   void list(const std::string& name, std::vector<std::string>& values, const std::string& help);
   /// One of a few words, in any case.
-  void choice(const std::string& name, std::string& value, const std::vector<std::string>& words, const std::string& help);
+  void choice(const std::string& name, std::string& value, const std::vector<std::string>& words,
+              const std::string& help);
   /// Any number of arguments without a dash.
   void arguments(const std::string& name, std::vector<std::string>& values, const std::string& help);
-  /// An option that is for this call alone: not in configuration files.
-  void not_configurable(const std::string& name);
+  /// An option that is for this call alone: to_toml leaves it out.
+  void not_recorded(const std::string& name);
 
   enum class Outcome { run, done };
-  /// Reads the arguments, then for options not among them the file of --config, or else `default_config()` where that is
-  /// not empty (asked after the arguments are known). Prints help or version, and then says done.
+  /// Reads the arguments, then for options not among them the file of --config, then for the rest the file
+  /// `default_config()` where that is not empty (asked when all before is known): an input file, of which errors are
+  /// DataErrors. Prints help or version, and then says done.
   Outcome parse(int argc, const char* const* argv, const std::function<std::string()>& default_config = nullptr);
 
-  /// Whether an option stood on the command line or in the configuration file.
+  /// Whether an option stood on the command line or in a configuration file.
   bool given(const std::string& name) const;
-  /// All configurable options with their present values.
+  /// All recorded options with their present values, as a configuration file.
   std::string to_toml() const;
+  /// The present value of an option as it stands there, empty where it does not.
+  std::string to_toml(const std::string& name) const;
+  /// Names of the recorded options, in the order of declaration.
+  std::vector<std::string> recorded() const;
   const std::string& program() const;
 
  private:

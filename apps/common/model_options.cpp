@@ -20,7 +20,9 @@ struct Kind {
   std::function<DataSet(const DataOptions&, const std::string& path, std::uint64_t seed, Split)> load;
 };
 
-DataSet of_images(Images images) { return {.images = std::move(images), .bags = {}}; }
+DataSet of_images(Images images) {
+  return {.images = std::move(images), .bags = {}};
+}
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all{
@@ -38,7 +40,8 @@ const std::vector<Kind>& kinds() {
        }},
       {"cifar100", "data/cifar-100-binary", true,
        [](const DataOptions& options, const std::string& path, std::uint64_t, Split split) {
-         return of_images(read_cifar100(path, split, options.labels == "fine" ? Cifar100Labels::fine : Cifar100Labels::coarse));
+         return of_images(
+             read_cifar100(path, split, options.labels == "fine" ? Cifar100Labels::fine : Cifar100Labels::coarse));
        }},
       {"npy", "", true,
        [](const DataOptions&, const std::string& path, std::uint64_t, Split split) {
@@ -46,7 +49,9 @@ const std::vector<Kind>& kinds() {
          return of_images(read_npy_images(path, split));
        }},
       {"shapes", "", false,
-       [](const DataOptions&, const std::string&, std::uint64_t seed, Split split) { return of_images(make_shapes(seed, split)); }},
+       [](const DataOptions&, const std::string&, std::uint64_t seed, Split split) {
+         return of_images(make_shapes(seed, split));
+       }},
   };
   return all;
 }
@@ -60,15 +65,17 @@ std::vector<std::string> kind_names() {
 // Takes over a number that ready-made bags have, and refuses another one that the user has asked for.
 void settle(const CommandLine& line, const std::string& name, std::size_t& option, std::size_t found) {
   if (line.given(name) && option != found) {
-    throw UsageError(name + ": expected " + std::to_string(found) + ", as the ready-made bags have, or nothing, found " +
-                     std::to_string(option));
+    throw UsageError(name + ": expected " + std::to_string(found) +
+                     ", as the ready-made bags have, or nothing, found " + std::to_string(option));
   }
   option = found;
 }
 
 }  // namespace
 
-std::string DataOptions::kind() const { return data.substr(0, data.find(':')); }
+std::string DataOptions::kind() const {
+  return data.substr(0, data.find(':'));
+}
 
 void declare(CommandLine& line, DataOptions& options) {
   std::string names;
@@ -120,10 +127,11 @@ Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_
 
 void declare(CommandLine& line, NetworkOptions& options) {
   line.group("Networks");
-  const std::string help =
-      "a preset (paper, lenet, small, mlp, linear) or a list such as 'conv32k3 relu pool2 fc64 relu' (default: paper; small "
-      "for images under 18 pixels, mlp for vectors)";
-  line.text("focus", options.focus, "focus network f: " + help, "NET");
+  line.text(
+      "focus", options.focus,
+      "focus network f: a preset (paper, lenet, small, mlp, linear) or a list such as 'conv32k3 relu pool2 fc64 relu' "
+      "(default: paper; small for images under 18 pixels, mlp for vectors)",
+      "NET");
   line.text("classify", options.classify, "classification network g, likewise", "NET");
 }
 

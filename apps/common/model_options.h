@@ -1,4 +1,5 @@
-// The options that say which data a model sees and which networks it has, shared by the programs that train or evaluate.
+// The options that say which data a model sees and which networks it has, shared by the programs that train or
+// evaluate.
 #pragma once
 
 #include <optional>

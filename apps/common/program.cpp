@@ -1,8 +1,12 @@
 #include "common/program.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -17,7 +21,9 @@ namespace {
 
 volatile std::sig_atomic_t received_signal = 0;
 
-extern "C" void note_signal(int signal) { received_signal = signal; }
+extern "C" void note_signal(int signal) {
+  received_signal = signal;
+}
 
 int complain(const char* name, const char* message, int code) {
   std::fprintf(stderr, "%s: error: %s\n", name, message);
@@ -42,17 +48,34 @@ int guarded(const char* name, const std::function<int()>& body) {
   }
 }
 
+// Where a standard descriptor is closed, no file of ours must get its number and then what is printed.
+void hold_standard_descriptors() {
+  for (;;) {
+    const int descriptor = ::open("/dev/null", O_RDONLY);  // the lowest that is free; writing to it fails
+    if (descriptor > STDERR_FILENO) ::close(descriptor);
+    if (descriptor < 0 || descriptor > STDERR_FILENO) return;
+  }
+}
+
+// Whether it is a pipe whose reading end is closed.
+bool nobody_reads(int descriptor) {
+  pollfd state{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return ::poll(&state, 1, 0) > 0 && (state.revents & POLLERR) != 0;
+}
+
 }  // namespace
 
 int run_program(const char* name, const std::function<int()>& body) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shows as a failed write
+  hold_standard_descriptors();
   const int code = guarded(name, body);
   errno = 0;
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::cout.good()) return code;
-  if (errno == EPIPE) return code != exit_done ? code : exit_write;
+  if (errno == EPIPE || nobody_reads(STDOUT_FILENO)) return code != exit_done ? code : exit_write;
   const std::string reason = errno != 0 ? std::strerror(errno) : "an earlier write failed";
-  const int write_code = complain(name, ("standard output: expected to write it, found: " + reason).c_str(), exit_write);
+  const int write_code =
+      complain(name, ("standard output: expected to write it, found: " + reason).c_str(), exit_write);
   return code != exit_done ? code : write_code;
 }
 
@@ -60,12 +83,13 @@ CommonOptions::CommonOptions() : threads(static_cast<std::size_t>(available_thre
 
 void declare(CommandLine& line, CommonOptions& options) {
   line.group("Common options");
-  line.count("threads", options.threads, 1, 1024, "threads to work with; the numbers that come out are the same for any");
-  line.not_configurable("threads");
+  line.count("threads", options.threads, 1, 1024,
+             "threads to work with; the numbers that come out are the same for any");
+  line.not_recorded("threads");
   line.count("seed", options.seed, 0, std::numeric_limits<std::uint64_t>::max(),
              "of the data, the initial weights and the order, each its own stream");
   line.flag("quiet", options.quiet, "no progress; results and errors still print");
-  line.not_configurable("quiet");
+  line.not_recorded("quiet");
 }
 
 StopSignals::StopSignals() {
@@ -82,6 +106,8 @@ StopSignals::~StopSignals() {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-int StopSignals::received() const { return received_signal; }
+int StopSignals::received() const {
+  return received_signal;
+}
 
 }  // namespace fcam::apps

@@ -17,8 +17,8 @@ enum ExitCode {
   exit_diverged = 5,
 };
 
-/// Runs the body of a program and returns its exit code. An exception becomes one line on stderr, "NAME: error: ...", and
-/// the code of its kind; so does standard output that could not be written (a closed pipe ends quietly).
+/// Runs the body of a program and returns its exit code. An exception becomes one line on stderr, "NAME: error: ...",
+/// and the code of its kind; so does standard output that could not be written (a closed pipe ends quietly).
 int run_program(const char* name, const std::function<int()>& body);
 
 /// The options that every program has.

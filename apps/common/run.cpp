@@ -1,5 +1,6 @@
 #include "common/run.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -18,19 +19,22 @@ std::array<std::string, 5> files_of(const RunFolder& folder) {
 
 RunOptions::RunOptions() : learning_rate(std::numeric_limits<double>::quiet_NaN()) {}
 
-void declare(CommandLine& line, RunOptions& options, bool hidden) {
+void declare(CommandLine& line, RunOptions& options, bool trained) {
   constexpr auto unbounded = std::numeric_limits<std::size_t>::max();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<std::string> losses;
   for (const NamedLoss& loss : named_losses()) losses.push_back(loss.name);
-  line.group(hidden ? "" : "Training");
+  line.group(trained ? "Model" : "Training");
   line.choice("loss", options.loss, losses, "soft attention, hard attention, or latent variable marginal likelihood");
+  if (trained) line.group("");
   line.count("epochs", options.epochs, 1, unbounded, "times that every mosaic is seen");
   line.count("batch", options.batch, 1, unbounded, "mosaics a step");
   line.number("lr", options.learning_rate, 0, infinity, "learning rate (default: sa and lv 0.05, ha 0.01)");
   line.number("momentum", options.momentum, 0, 1, "of sgd, below 1");
   line.choice("optimizer", options.optimizer, {"sgd", "adam"}, "update rule");
-  line.count("eval-every", options.eval_every, 0, unbounded, "epochs between evaluations on the test mosaics; 0: never");
+  line.count("eval-every", options.eval_every, 0, unbounded,
+             "epochs between evaluations on the test mosaics; 0: never");
+  line.text("init", options.init, "weights to start from, safetensors (default: drawn from the seed)", "FILE");
   declare(line, options.data);
   declare(line, options.networks);
   declare(line, options.common);
@@ -49,12 +53,14 @@ TrainerOptions trainer_options(const RunOptions& options) {
           .threads = static_cast<int>(options.common.threads)};
 }
 
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 bool RunFolder::holds_run() const {
-  for (const auto& file : files_of(*this)) {
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) return true;
-  }
-  return false;
+  const auto files = files_of(*this);
+  return std::any_of(files.begin(), files.end(), is_there);
 }
 
 void RunFolder::create() const {
@@ -64,6 +70,7 @@ void RunFolder::create() const {
     throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
                      (error ? error.message() : "something else of that name"));
   }
+  for (const auto& file : files_of(*this)) std::filesystem::remove(file + ".tmp", error);
 }
 
 void RunFolder::clear() const {

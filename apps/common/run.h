@@ -20,15 +20,19 @@ struct RunOptions {
   double learning_rate;  ///< NaN: the one that suits the loss
   double momentum = 0.9;
   std::string optimizer = "sgd";
+  std::string init;  ///< file of weights to start from; empty: drawn from the seed
 
   RunOptions();
 };
 
-/// Declares the options of training, in a group without a title (hidden from --help) where they only come along.
-void declare(CommandLine& line, RunOptions& options, bool hidden = false);
+/// Declares them. Where a trained model is only looked at, those that do not matter then are hidden from --help.
+void declare(CommandLine& line, RunOptions& options, bool trained = false);
 
 /// The options of a trainer, learning rate resolved.
 TrainerOptions trainer_options(const RunOptions& options);
+
+/// Whether there is something of that name.
+bool is_there(const std::string& path);
 
 /// Names of the files in a run's folder.
 struct RunFolder {
@@ -41,7 +45,7 @@ struct RunFolder {
   std::string summary() const { return path + "/summary.json"; }
   /// Whether one of the files is there.
   bool holds_run() const;
-  /// Makes the folder and those above it. Throws WriteError.
+  /// Makes the folder and those above it, and removes what an interrupted write may have left. Throws WriteError.
   void create() const;
   /// Removes the files. Throws WriteError.
   void clear() const;

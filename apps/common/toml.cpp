@@ -19,7 +19,7 @@ class TomlReader {
   std::vector<TomlEntry> read() {
     std::vector<TomlEntry> entries;
     for (skip_to_content(); !rest_.empty(); skip_to_content()) {
-      TomlEntry entry{.key = key(), .values = {}, .line = line_};
+      TomlEntry entry{.key = key(), .values = {}, .is_array = false, .line = line_};
       for (const TomlEntry& earlier : entries) {
         if (earlier.key == entry.key) {
           fail("key " + quote(entry.key), "once", "again, first on line " + std::to_string(earlier.line));
@@ -29,6 +29,7 @@ class TomlReader {
       if (!take('=')) fail("key " + quote(entry.key), "'=' after it", next());
       skip_space();
       if (take('[')) {
+        entry.is_array = true;
         for (skip_to_content(); !take(']'); skip_to_content()) {
           entry.values.push_back(value());
           skip_to_content();
@@ -47,8 +48,8 @@ class TomlReader {
 
  private:
   [[noreturn]] void fail(const std::string& what, const std::string& expected, const std::string& found) const {
-    throw UsageError(quote(file_) + " line " + std::to_string(line_) + ": " + what + ": expected " + expected + ", found " +
-                     found);
+    throw UsageError(quote(file_) + " line " + std::to_string(line_) + ": " + what + ": expected " + expected +
+                     ", found " + found);
   }
   std::string next() const {
     return rest_.empty() || rest_.front() == '\n' ? "the end of the line" : quote(rest_.substr(0, 1));
@@ -59,7 +60,8 @@ class TomlReader {
     return true;
   }
   void skip_space() {
-    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t' || rest_.front() == '\r')) rest_.remove_prefix(1);
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t' || rest_.front() == '\r'))
+      rest_.remove_prefix(1);
   }
   void skip_line() { rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size())); }
   // Over white space, line ends and comments.
@@ -78,16 +80,16 @@ class TomlReader {
     if (word.empty()) fail("key", "letters, digits, '-' or '_'", next());
     return word;
   }
-  std::string value() {
+  TomlValue value() {
     if (rest_.empty()) fail("value", "a string, number, true, false or array", next());
-    if (rest_.front() == '"' || rest_.front() == '\'') return string();
+    if (rest_.front() == '"' || rest_.front() == '\'') return {string(), true};
     const std::string word = bare("-_+.");
-    const bool starts_like_number = !word.empty() && (std::isdigit(static_cast<unsigned char>(word[0])) != 0 ||
-                                                      word[0] == '-' || word[0] == '+');
+    const bool starts_like_number =
+        !word.empty() && (std::isdigit(static_cast<unsigned char>(word[0])) != 0 || word[0] == '-' || word[0] == '+');
     if (word != "true" && word != "false" && !starts_like_number) {
       fail("value", "a string in quotes, a number, true, false or an array", word.empty() ? next() : quote(word));
     }
-    return word;
+    return {word, false};
   }
   std::string bare(std::string_view besides) {
     const auto end = std::find_if_not(rest_.begin(), rest_.end(), [&](unsigned char c) {
@@ -156,7 +158,9 @@ class TomlReader {
 
 }  // namespace
 
-std::vector<TomlEntry> parse_toml(std::string_view text, const std::string& file) { return TomlReader(text, file).read(); }
+std::vector<TomlEntry> parse_toml(std::string_view text, const std::string& file) {
+  return TomlReader(text, file).read();
+}
 
 std::string toml_string(std::string_view text) {
   static constexpr char digits[] = "0123456789abcdef";

@@ -1,34 +1,18 @@
-// What the tests of the readers share: files built byte by byte, and a check of error messages.
+// What the tests of the readers share: files built byte by byte.
 #pragma once
 
 #include <zlib.h>
 
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <stdexcept>
 #include <string>
 
-#include "fcam/base/error.h"
 #include "fcam/data/images.h"
+#include "support/errors.h"
 #include "support/temporary_folder.h"
 
 namespace fcam::test {
-
-/// Requires that `call` throws an E whose message is one line that holds all `parts`.
-template <class E = DataError, class Call>
-void check_error(Call&& call, std::initializer_list<std::string> parts) {
-  std::string message;
-  try {
-    call();
-  } catch (const E& error) {
-    message = error.what();
-  }
-  REQUIRE(message != "");
-  CHECK_THAT(message, !Catch::Contains("\n"));
-  for (const std::string& part : parts) CHECK_THAT(message, Catch::Contains(part));
-}
 
 inline std::string big_endian(std::uint32_t number) {
   return {static_cast<char>(number >> 24), static_cast<char>(number >> 16), static_cast<char>(number >> 8),

@@ -4,8 +4,9 @@
 #include <locale>
 #include <sstream>
 
-#include "data/data_files.h"
+#include "support/errors.h"
 #include "support/full_disk.h"
+#include "support/temporary_folder.h"
 
 using namespace fcam;
 using namespace fcam::test;

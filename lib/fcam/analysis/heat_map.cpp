@@ -18,6 +18,15 @@ std::string right_aligned(const std::string& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
+// Bin of a value among `bins` on [0,1]: an edge k/n belongs to the bin above it, also where k/n times n rounds to less.
+std::size_t bin_of(double value, std::size_t bins) {
+  if (!(value > 0)) return 0;  // so is NaN
+  const auto n = static_cast<double>(bins);
+  const auto bin = static_cast<std::size_t>(std::min(value * n, n - 1));
+  if (value < static_cast<double>(bin) / n) return bin - 1;
+  return bin + 1 < bins && value >= static_cast<double>(bin + 1) / n ? bin + 1 : bin;
+}
+
 }  // namespace
 
 HeatMap::HeatMap(std::size_t bins) : bins_(bins), counts_(bins * bins) {
@@ -25,11 +34,7 @@ HeatMap::HeatMap(std::size_t bins) : bins_(bins), counts_(bins * bins) {
 }
 
 void HeatMap::add(double a_z, double s_y) {
-  const auto bin = [&](double value) {
-    const auto n = static_cast<double>(bins_);
-    return static_cast<std::size_t>(std::clamp(std::floor(value * n), 0.0, n - 1));
-  };
-  ++counts_[bin(s_y) * bins_ + bin(a_z)];
+  ++counts_[bin_of(s_y, bins_) * bins_ + bin_of(a_z, bins_)];
   ++total_;
 }
 

@@ -14,7 +14,8 @@ class HeatMap {
   /// Requires bins >= 1.
   explicit HeatMap(std::size_t bins = 5);
 
-  /// Counts one mosaic. Values a rounding error outside [0,1] go to the nearest bin.
+  /// Counts one mosaic. A value at an edge belongs to the bin above it, values a rounding error outside [0,1] to the
+  /// nearest bin, and NaN counts as 0.
   void add(double a_z, double s_y);
 
   std::size_t bins() const { return bins_; }

@@ -17,6 +17,15 @@ namespace fcam {
 template <class T>
 void load(const Mosaics& mosaics, std::span<const std::size_t> indices, Mosaic& scratch, Batch<T>& batch);
 
+/// The mosaics with these indices as a batch, for looking at one or checking a loss on it.
+template <class T = float>
+Batch<T> make_batch(const Mosaics& mosaics, std::span<const std::size_t> indices) {
+  Mosaic scratch;
+  Batch<T> batch;
+  load(mosaics, indices, scratch, batch);
+  return batch;
+}
+
 /// Throws UsageError unless the model fits the patches and classes of the mosaics.
 template <class T>
 void require_fit(const Model<T>& model, const Mosaics& mosaics);

@@ -11,6 +11,7 @@ std::string check_loss_gradient(const std::string& name, const LossFunction<doub
     gradient.clear();
     graph.clear(&gradient);
     graph.backward(loss(graph, batch));
+    graph.clear();
     graph.tape().poison();
   }
   const auto value = [&] {

@@ -30,6 +30,10 @@ Var<T> operator*(std::type_identity_t<T> factor, Var<T> x) {
   return scale(x, factor);
 }
 template <class T>
+Var<T> operator*(Var<T> x, std::type_identity_t<T> factor) {
+  return scale(x, factor);
+}
+template <class T>
 Var<T> operator/(Var<T> x, std::type_identity_t<T> divisor) {
   return scale(x, T(1) / divisor);
 }

@@ -15,6 +15,7 @@ Node<T>& Tape<T>::next() {
   node.backward = nullptr;
   node.context = nullptr;
   node.state = nullptr;
+  node.constant = T();
   node.needs_gradient = false;
   node.reached = false;
   return node;

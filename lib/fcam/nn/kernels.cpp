@@ -1,8 +1,10 @@
 #include "fcam/nn/kernels.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "fcam/base/blas.h"
+#include "fcam/nn/fused.h"
 
 namespace fcam {
 namespace {
@@ -227,6 +229,11 @@ void unpool(const ImageStage& s, const T* out_gradient, const std::uint8_t* winn
 template <class T>
 void forward(const ImageStage& s, std::size_t count, const T* in, const T* weight, const T* bias, T* out,
              std::uint8_t* winner, Workspace<T>& workspace) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (workspace.kernels != nullptr && can_fuse(s)) {
+      return fused_forward(*workspace.kernels, s, count, in, weight, bias, out, winner, workspace);
+    }
+  }
   const std::size_t block = s.is_conv() ? std::min(count, block_size(s, sizeof(T))) : 1;
   const std::size_t map_size = s.map_area() * s.filters;
   workspace.columns.resize(s.taps() * block * s.map_area());
@@ -247,7 +254,7 @@ void forward(const ImageStage& s, std::size_t count, const T* in, const T* weigh
     for (std::size_t i = 0; i < images; ++i) {
       T* const image_out = out + (first + i) * s.out_size();
       T* const result = s.out_planes ? workspace.result.data() : image_out;
-      finish(s, map + i * map_size, bias, result, winner + (first + i) * s.out_size());
+      finish(s, map + i * map_size, bias, result, s.pool > 1 ? winner + (first + i) * s.out_size() : nullptr);
       if (s.out_planes) transpose(result, s.out_area(), s.filters, image_out);
     }
   }
@@ -256,6 +263,11 @@ void forward(const ImageStage& s, std::size_t count, const T* in, const T* weigh
 template <class T>
 void backward(const ImageStage& s, std::size_t count, const T* in, const T* weight, const T* out,
               const std::uint8_t* winner, const T* out_gradient, StageGradients<T> gradients, Workspace<T>& workspace) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (workspace.kernels != nullptr && can_fuse(s)) {
+      return fused_backward(*workspace.kernels, s, count, in, weight, out, winner, out_gradient, gradients, workspace);
+    }
+  }
   const std::size_t block = s.is_conv() ? std::min(count, block_size(s, sizeof(T))) : 1;
   const std::size_t map_size = s.map_area() * s.filters, column_count = s.taps() * block * s.map_area();
   workspace.columns.resize(column_count);

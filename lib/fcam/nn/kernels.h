@@ -10,14 +10,18 @@
 #include <cstdint>
 
 #include "fcam/base/tensor.h"
+#include "fcam/nn/conv_kernels.h"
 
 namespace fcam {
 
-/// Temporary memory of a thread, shared by all stages that it runs.
+/// Temporary memory of a thread, shared by all stages that it runs, and the vector kernels that it runs them with.
 template <class T>
 struct Workspace {
+  const ConvKernels* kernels = conv_kernels();  ///< float only; null: the general path alone
   Buffer<T> columns, map, column_gradient, result, weight, weight_gradient;  // of image stages
-  Buffer<T> gradient_here, gradient_before;                                  // of a network
+  std::vector<GradientEntry> entries;
+  std::vector<std::uint32_t> places;
+  Buffer<T> gradient_here, gradient_before;  // of a network
 };
 
 /// Convolution (kernel > 0) or identity (kernel = 0), then ReLU, then max pooling with windows that do not overlap.
@@ -43,8 +47,10 @@ struct ImageStage {
 };
 
 /// Outputs of `count` images: in (count, in_size) -> out (count, out_size). `winner` (count, out_height, out_width,
-/// filters) gets the place of each maximum in its window, row by row; the first where several are equal. NaN is passed on.
-/// `weight` is (filters, channels, kernel, kernel); `bias` (filters) or null.
+/// filters) gets the place of each maximum in its window, row by row, the first where several are equal; it may be null
+/// where there is no pooling. NaN is passed on. `weight` is (filters, channels, kernel, kernel); `bias` (filters) or null.
+/// In float the fast path of fused.h runs what it can: then `in`, and in backward an input gradient, must have room for
+/// ConvKernels::slack numbers beyond the end unless they are planes.
 template <class T>
 void forward(const ImageStage& stage, std::size_t count, const T* in, const T* weight, const T* bias, T* out,
              std::uint8_t* winner, Workspace<T>& workspace);

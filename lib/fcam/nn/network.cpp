@@ -173,9 +173,9 @@ const T* Network<T>::forward(std::size_t count, const T* in, Activations& activa
     const T* const weight = weights_.data() + std::max<std::ptrdiff_t>(stage.weight, 0);
     const T* const bias = stage.bias >= 0 ? weights_.data() + stage.bias : nullptr;
     Buffer<T>& out = activations.outputs[i];
-    out.resize(count * stage.out_size);
+    out.resize(count * stage.out_size + ConvKernels::slack);
     if (const auto* image = std::get_if<ImageStage>(&stage.shape)) {
-      activations.winners[i].resize(image->pool > 1 ? out.size() : 0);
+      activations.winners[i].resize(image->pool > 1 ? count * stage.out_size : 0);
       fcam::forward(*image, count, in, weight, bias, out.data(), activations.winners[i].data(), workspace);
     } else {
       fcam::forward(std::get<LinearStage>(stage.shape), count, in, weight, bias, out.data());
@@ -194,7 +194,7 @@ void Network<T>::backward(std::size_t count, const T* in, const Activations& act
     const Stage& stage = stages_[i];
     const T* const stage_in = i > 0 ? activations.outputs[i - 1].data() : in;
     const T* const weight = weights_.data() + std::max<std::ptrdiff_t>(stage.weight, 0);
-    if (i > 0) before.resize(count * stage.in_size);
+    if (i > 0) before.resize(count * stage.in_size + ConvKernels::slack);
     const auto part = [&](std::ptrdiff_t offset) { return gradient != nullptr && offset >= 0 ? gradient + offset : nullptr; };
     const StageGradients<T> gradients{
         .weight = part(stage.weight), .bias = part(stage.bias), .in = i > 0 ? before.data() : in_gradient};

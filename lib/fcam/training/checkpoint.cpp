@@ -62,6 +62,7 @@ void load_checkpoint(const std::string& path, Trainer<float>& trainer) {
                     quote(content.metadata.at("format")));
   }
   const std::uint64_t epochs = metadata_count(content, "epochs", path);
+  require_weights(trainer.model(), content, path);
   for (const auto& [network, optimizer] : optimizers(trainer)) {
     metadata_count(content, network + ".steps", path);
     for (const auto& average : optimizer->averages()) {
@@ -70,7 +71,7 @@ void load_checkpoint(const std::string& path, Trainer<float>& trainer) {
       if (tensor == nullptr || tensor->values.size() != average.values.size()) {
         throw DataError(quote(path) + ": expected " + std::to_string(average.values.size()) + " numbers " + quote(name) +
                         ", found " + (tensor == nullptr ? "none" : std::to_string(tensor->values.size())) +
-                        "; are the networks and --optimizer those of the run?");
+                        "; is --optimizer that of the run?");
       }
     }
   }

@@ -15,7 +15,7 @@ SafeTensors to_tensors(const Model<float>& model) {
   return content;
 }
 
-void assign_weights(Model<float>& model, const SafeTensors& content, const std::string& path) {
+void require_weights(const Model<float>& model, const SafeTensors& content, const std::string& path) {
   const auto all = named_weights(model);
   const auto option = [](const std::string& name) { return "--" + name.substr(0, name.find('.')); };
   for (const auto& weights : all) {
@@ -38,7 +38,11 @@ void assign_weights(Model<float>& model, const SafeTensors& content, const std::
                       to_string(tensor.shape) + "; is " + option(tensor.name) + " the network it was trained with?");
     }
   }
-  for (const auto& weights : all) {
+}
+
+void assign_weights(Model<float>& model, const SafeTensors& content, const std::string& path) {
+  require_weights(model, content, path);
+  for (const auto& weights : named_weights(model)) {
     const auto& values = content.find(weights.name)->values;
     std::copy(values.begin(), values.end(), weights.values);
   }

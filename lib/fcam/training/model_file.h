@@ -18,8 +18,11 @@ void load(Model<float>& model, const std::string& path);
 /// The weights of a model as tensors.
 SafeTensors to_tensors(const Model<float>& model);
 
-/// The same from what has been read of a file; tensors whose names start with none of "focus." and "classify." are left
-/// to others. `path` is for messages.
+/// Throws DataError as load does unless these tensors, read from the file at `path`, are the weights of such a model.
+/// Tensors whose names start with none of "focus." and "classify." are left to others.
+void require_weights(const Model<float>& model, const SafeTensors& tensors, const std::string& path);
+
+/// Checks as require_weights does, then copies the values into the model.
 void assign_weights(Model<float>& model, const SafeTensors& tensors, const std::string& path);
 
 }  // namespace fcam

@@ -37,7 +37,7 @@ OptimizerOptions optimizer_options(const TrainerOptions& options) {
 }  // namespace
 
 template <class T>
-Trainer<T>::Trainer(Model<T>& model, LossFunction<T> loss, const TrainerOptions& options)
+Trainer<T>::Trainer(Model<T>& model, std::type_identity_t<LossFunction<T>> loss, const TrainerOptions& options)
     : model_(&model),
       loss_(std::move(loss)),
       options_(checked(options)),
@@ -54,12 +54,17 @@ Trainer<T>::~Trainer() = default;
 
 template <class T>
 void Trainer<T>::run_shards(const Mosaics& mosaics, std::span<const std::size_t> indices) {
+  require_fit(*model_, mosaics);
   outcome_.resize(indices.size(), mosaics.patches(), mosaics.classes());
   shards_.run(mosaics, indices, [&](Shard<T>& shard) {
     ModelGradient<T>& gradient = shard_gradients_[shard.number];
     gradient.clear();
     shard.graph.clear(&gradient);
     const Var<T> loss = loss_(shard.graph, shard.batch);
+    if (loss.value().size() != 1) {
+      throw UsageError("loss: expected one number, such as a mean over the mosaics, found a value of shape " +
+                       to_string(shape_of(loss.value())));
+    }
     shard.graph.backward(loss, static_cast<T>(shard.batch.size()) / static_cast<T>(indices.size()));
     outcome_.take(shard, options_.inference, loss.scalar());
   });
@@ -102,7 +107,6 @@ double Trainer<T>::step(const Mosaics& mosaics, std::span<const std::size_t> ind
 
 template <class T>
 ModelGradient<T> Trainer<T>::gradient(const Mosaics& mosaics, std::span<const std::size_t> indices) {
-  require_fit(*model_, mosaics);
   run_shards(mosaics, indices);
   ModelGradient<T> total(*model_);
   for (const auto part : {&ModelGradient<T>::focus, &ModelGradient<T>::classify}) {
@@ -112,6 +116,14 @@ ModelGradient<T> Trainer<T>::gradient(const Mosaics& mosaics, std::span<const st
                });
   }
   return total;
+}
+
+template <class T>
+bool Trainer<T>::has_finite_weights() const {
+  const auto finite = [](const Buffer<T>& weights) {
+    return std::all_of(weights.begin(), weights.end(), [](T weight) { return std::isfinite(weight); });
+  };
+  return finite(model_->focus.weights()) && finite(model_->classify.weights());
 }
 
 template <class T>
@@ -128,9 +140,12 @@ bool Trainer<T>::run(const Mosaics& train, const Mosaics* test, const EpochCallb
       indices.resize(std::min(options_.batch, train.count() - first));
       for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = order(first + i);
       const double loss = step(train, indices);
-      if (!std::isfinite(loss)) {
+      const bool ends = first + indices.size() == train.count();
+      if (!std::isfinite(loss) || (ends && !has_finite_weights())) {
         throw DivergedError("epoch " + std::to_string(number) + ", step " + std::to_string(first / options_.batch + 1) +
-                            ": expected a finite loss, found " + shortest(loss) + "; a smaller learning rate may help");
+                            ": expected a finite loss and finite weights, found " +
+                            (std::isfinite(loss) ? "weights that are not" : "loss " + shortest(loss)) +
+                            "; a smaller learning rate may help");
       }
       outcome_.add_to(sum);
       if (on_step_ && !on_step_(first + indices.size(), loss)) return false;

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "fcam/analysis/evaluate.h"
@@ -26,12 +28,12 @@ struct TrainerOptions {
 };
 
 /// Trains a model. A step cuts its batch into shards that threads work on; their gradients are added in a fixed order,
-/// so that the weights are the same bits for every number of threads. After the first epoch nothing is allocated.
+/// so that the weights are the same bits for every number of threads. A step after the first allocates nothing.
 template <class T = float>
 class Trainer {
  public:
   /// The model must outlive the trainer, whose steps change it. Throws UsageError for options out of range.
-  Trainer(Model<T>& model, LossFunction<T> loss, const TrainerOptions& options = {});
+  Trainer(Model<T>& model, std::type_identity_t<LossFunction<T>> loss, const TrainerOptions& options = {});
   ~Trainer();
 
   /// Called after each epoch; false stops the training.
@@ -43,10 +45,24 @@ class Trainer {
 
   /// Trains from the epoch after epochs_done() to the last. `test` may be null. The train metrics of an epoch are those
   /// of its steps: each mosaic as it was seen just before the step that learnt from it. Throws DivergedError at the
-  /// first loss that is not finite, naming epoch and step. Returns whether the last epoch was reached.
+  /// first loss, or at an epoch whose weights are not finite, naming epoch and step; the epoch is then not reported.
+  /// Returns true unless a callback stopped it.
   bool run(const Mosaics& train, const Mosaics* test, const EpochCallback& callback);
+  /// The same without test mosaics, and with a callback that may return nothing.
+  template <class Callback>
+  bool run(const Mosaics& train, Callback&& callback) {
+    return run(train, nullptr, EpochCallback([&](const Epoch& epoch) {
+                 if constexpr (std::is_void_v<std::invoke_result_t<Callback&, const Epoch&>>) {
+                   callback(epoch);
+                   return true;
+                 } else {
+                   return callback(epoch);
+                 }
+               }));
+  }
 
-  /// One step on the mosaics with these indices. Returns their loss before it.
+  /// One step on the mosaics with these indices, at least one. Returns their loss before it; where that is not finite,
+  /// nothing has changed. Throws UsageError if the mosaics do not fit the model, or the loss is no single number.
   double step(const Mosaics& mosaics, std::span<const std::size_t> indices);
   /// Attention and scores of the mosaics of the last step.
   const BatchOutcome<T>& outcome() const { return outcome_; }
@@ -66,6 +82,7 @@ class Trainer {
 
  private:
   void run_shards(const Mosaics& mosaics, std::span<const std::size_t> indices);
+  bool has_finite_weights() const;
   template <class Use>
   void add_shards(Buffer<T> ModelGradient<T>::*part, std::size_t used, Use&& use);
 

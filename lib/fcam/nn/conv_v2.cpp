@@ -1,0 +1,9 @@
+// Convolution kernels for x86-64-v2; the Makefile compiles this file for that instruction set.
+#if defined(__x86_64__)
+#define FCAM_KERNELS conv_kernels_v2
+#define FCAM_ISA_NAME "x86-64-v2"
+#define FCAM_LANES 4
+#define FCAM_VECTORS 2
+#define FCAM_PIXELS 4
+#include "fcam/nn/conv_kernels_body.h"
+#endif

@@ -1,0 +1,111 @@
+// Tiny runs of the programs on built-in shapes, and readers of what they leave.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/process.h"
+#include "support/temporary_folder.h"
+
+namespace fcam::test {
+
+/// The words of a text without quotes.
+inline std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> result;
+  for (std::string word; in >> word;) result.push_back(word);
+  return result;
+}
+
+/// A program with the words of `options`, then `more` as they are, to be run in a folder.
+inline Command command(const TemporaryFolder& folder, const std::string& options, std::vector<std::string> more = {}) {
+  Command result{.arguments = words(options), .folder = folder.path().string()};
+  result.arguments.insert(result.arguments.end(), more.begin(), more.end());
+  return result;
+}
+
+const std::string tiny_data = " --data shapes --train 200 --test 100 --patches 3 ";
+const std::string tiny = tiny_data + "--focus mlp --classify mlp ";
+
+/// fcam-train on 200 mosaics for 2 epochs unless the options say otherwise.
+inline Command training(const TemporaryFolder& folder, const std::string& options, std::vector<std::string> more = {}) {
+  const bool epochs = options.find("--epochs") != std::string::npos;
+  return command(folder, "fcam-train" + tiny + (epochs ? "" : "--epochs 2 ") + options, std::move(more));
+}
+
+/// Runs it, and throws unless it exits with 0.
+inline Result run_well(const Command& what) {
+  Result result = run(what);
+  if (result.code != 0) throw std::runtime_error("exit code " + std::to_string(result.code) + ": " + result.err);
+  return result;
+}
+
+/// Exit code and whole stderr of what is expected to fail with one line there and nothing on stdout; the line.
+inline std::string error_of(const Command& what, int code) {
+  const Result result = run(what);
+  const bool one_line = std::count(result.err.begin(), result.err.end(), '\n') == 1 && result.err.ends_with('\n');
+  if (result.code != code || !one_line || !result.out.empty()) {
+    throw std::runtime_error("expected exit code " + std::to_string(code) + " and one line, found " +
+                             std::to_string(result.code) + ": " + result.err + result.out);
+  }
+  return result.err;
+}
+
+inline nlohmann::json read_json(const std::string& path) {
+  return nlohmann::json::parse(read_file(path));
+}
+
+inline std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+/// A CSV file without quotes.
+struct Table {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+
+  std::size_t column(const std::string& name) const {
+    const auto found = std::find(header.begin(), header.end(), name);
+    if (found == header.end()) throw std::runtime_error("no column " + name);
+    return static_cast<std::size_t>(found - header.begin());
+  }
+  const std::string& text(std::size_t row, const std::string& name) const { return rows.at(row).at(column(name)); }
+  double number(std::size_t row, const std::string& name) const { return std::stod(text(row, name)); }
+};
+
+inline Table read_table(const std::string& path) {
+  Table table;
+  const std::string text = read_file(path);
+  if (!text.ends_with('\n')) throw std::runtime_error(path + " has no final line feed");
+  for (const std::string& line : split(text.substr(0, text.size() - 1), '\n')) {
+    if (table.header.empty()) {
+      table.header = split(line, ',');
+    } else {
+      table.rows.push_back(split(line, ','));
+      if (table.rows.back().size() != table.header.size()) throw std::runtime_error(path + ": odd row " + line);
+    }
+  }
+  return table;
+}
+
+/// log.csv without its last column, the seconds.
+inline std::string log_without_seconds(const std::string& path) {
+  std::string text;
+  for (const std::string& line : split(read_file(path), '\n')) text += line.substr(0, line.rfind(',')) + "\n";
+  return text;
+}
+
+}  // namespace fcam::test
