@@ -37,7 +37,7 @@ PROGRAMS      := $(APP_SOURCES:apps/%.cpp=$(BUILD)/bin/%)
 LIBRARY       := $(BUILD)/libfcam.a
 TEST_PROGRAM  := $(BUILD)/fcam-tests
 
-.PHONY: all lib apps test demo deps asan format check-layers check-headers install uninstall clean help
+.PHONY: all lib apps test demo bench-compare deps asan format check-layers check-headers install uninstall clean help
 .DEFAULT_GOAL := all
 
 all: lib apps
@@ -49,6 +49,7 @@ help:
 	@echo 'make deps       install what is missing of the Debian packages that fcam needs'
 	@echo 'make demo       train soft, hard and marginal-likelihood attention on Fashion-MNIST and compare them (2 minutes)'
 	@echo 'make test       build and run all tests'
+	@echo 'make bench-compare   time training steps against PyTorch (python3-torch), many minutes on an idle machine'
 	@echo 'make asan       all tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make format     clang-format over all sources'
 	@echo 'make check-layers check-headers   the rules of docs/design.md on includes'
@@ -110,6 +111,10 @@ demo: $(PROGRAMS)
 	done
 	@$(BUILD)/bin/fcam-evaluate $(DEMO)/sa $(DEMO)/ha $(DEMO)/lv --plot $(DEMO)/heat-maps.png
 	@echo 'the three heat maps side by side: $(DEMO)/heat-maps.png'
+
+# --- speed -------------------------------------------------------------------------------------------------------------
+bench-compare: $(BUILD)/bin/fcam-bench
+	@python3 bench/compare.py --fcam $(BUILD)/bin/fcam-bench $(COMPARE)
 
 # --- what fcam needs ---------------------------------------------------------------------------------------------------
 PACKAGES := libxtensor-dev libxtensor-blas-dev libopenblas-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev \

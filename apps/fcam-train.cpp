@@ -33,9 +33,7 @@ void declare_all(CommandLine& line, Options& options) {
   declare(line, options);
 }
 
-std::string percent(double fraction) {
-  return std::isnan(fraction) ? "-" : fixed(100 * fraction, 1) + "%";
-}
+std::string percent(double fraction) { return std::isnan(fraction) ? "-" : fixed(100 * fraction, 1) + "%"; }
 
 std::string epoch_line(const Epoch& epoch, std::size_t epochs) {
   const auto part = [](const char* name, const Metrics& m) {
@@ -97,6 +95,16 @@ void load_run(const RunFolder& folder, const Options& options, Trainer<float>& t
   }
 }
 
+// Data of one's own may differ between the two.
+void require_alike(const DataOptions& data, const Mosaics& train, const Mosaics& test) {
+  const auto describe = [](const Mosaics& mosaics) {
+    return std::to_string(mosaics.patches()) + " patches " + to_string(mosaics.shape());
+  };
+  if (describe(train) == describe(test)) return;
+  throw DataError(quote(data.data) + ": expected test mosaics of " + describe(train) +
+                  ", as the training mosaics are, found " + describe(test));
+}
+
 // How long the epochs so far have taken, where a summary says so.
 double seconds_before(const RunFolder& folder) {
   if (!is_there(folder.summary())) return 0;
@@ -122,6 +130,7 @@ int train(Options& options, CommandLine& line) {
   options.learning_rate = trainer_options(options).learning_rate;
   const Mosaics train = load_mosaics(options.data, line, options.common.seed, Split::train);
   const Mosaics test = load_mosaics(options.data, line, options.common.seed, Split::test);
+  require_alike(options.data, train, test);
   choose_networks(options.networks, train.shape());
   Model<float> model(
       train.shape(), train.classes(),
@@ -143,6 +152,7 @@ int train(Options& options, CommandLine& line) {
   }
   folder.create();
   if (options.force) folder.clear();
+  const StopSignals signals;
   Progress progress(options.common.quiet);
   const std::string done = std::to_string(trainer.epochs_done());
   if (goes_on && trainer.epochs_done() == options.epochs && is_there(folder.model())) {
@@ -154,7 +164,6 @@ int train(Options& options, CommandLine& line) {
   Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
   double seconds = goes_on ? seconds_before(folder) : 0;
 
-  const StopSignals signals;
   progress.start(options.loss, options.epochs * train.count(), trainer.epochs_done() * train.count());
   trainer.on_step([&](std::size_t mosaics, double value) {
     progress.advance(trainer.epochs_done() * train.count() + mosaics, "loss " + fixed(value, 4));

@@ -74,6 +74,7 @@ struct CommandLine::Options {
     };
     app.add_option_function<std::vector<std::string>>("--" + added.name, read)
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 

@@ -20,9 +20,7 @@ struct Kind {
   std::function<DataSet(const DataOptions&, const std::string& path, std::uint64_t seed, Split)> load;
 };
 
-DataSet of_images(Images images) {
-  return {.images = std::move(images), .bags = {}};
-}
+DataSet of_images(Images images) { return {.images = std::move(images), .bags = {}}; }
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all{
@@ -73,9 +71,7 @@ void settle(const CommandLine& line, const std::string& name, std::size_t& optio
 
 }  // namespace
 
-std::string DataOptions::kind() const {
-  return data.substr(0, data.find(':'));
-}
+std::string DataOptions::kind() const { return data.substr(0, data.find(':')); }
 
 void declare(CommandLine& line, DataOptions& options) {
   std::string names;
@@ -130,14 +126,14 @@ void declare(CommandLine& line, NetworkOptions& options) {
   line.text(
       "focus", options.focus,
       "focus network f: a preset (paper, lenet, small, mlp, linear) or a list such as 'conv32k3 relu pool2 fc64 relu' "
-      "(default: paper; small for images under 18 pixels, mlp for vectors)",
+      "(default: paper; small for images under 18 pixels, mlp under 10 and for vectors)",
       "NET");
   line.text("classify", options.classify, "classification network g, likewise", "NET");
 }
 
 void choose_networks(NetworkOptions& options, const Shape& patch) {
-  const bool is_image = patch.size() == 3;
-  const std::string preset = !is_image ? "mlp" : std::min(patch[1], patch[2]) < 18 ? "small" : "paper";
+  const std::size_t pixels = patch.size() == 3 ? std::min(patch[1], patch[2]) : 0;
+  const std::string preset = pixels < 10 ? "mlp" : pixels < 18 ? "small" : "paper";
   if (options.focus.empty()) options.focus = preset;
   if (options.classify.empty()) options.classify = preset;
 }

@@ -39,7 +39,7 @@ struct NetworkOptions {
 };
 void declare(CommandLine& line, NetworkOptions& options);
 
-/// Fills in what is empty: paper, or small for images under 18 pixels, mlp for vectors.
+/// Fills in what is empty: paper, or small for images under 18 pixels, mlp under 10 and for vectors.
 void choose_networks(NetworkOptions& options, const Shape& patch);
 
 }  // namespace fcam::apps

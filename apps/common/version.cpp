@@ -2,6 +2,7 @@
 
 #include "fcam/base/blas.h"
 #include "fcam/base/tensor.h"
+#include "fcam/nn/conv_kernels.h"
 
 namespace fcam::apps {
 
@@ -11,8 +12,10 @@ std::string version_text(const std::string& program) {
 #else
   const std::string compiler = "g++ " __VERSION__;
 #endif
+  const ConvKernels* const kernels = conv_kernels();
+  const std::string convolution = kernels != nullptr ? kernels->isa : "general";
   return program + " " FCAM_VERSION "\ncompiler: " + compiler + "\nxtensor: " + xtensor_version() +
-         "\nBLAS: " + blas_description() + "\n";
+         "\nBLAS: " + blas_description() + "\nconvolution kernels: " + convolution + "\n";
 }
 
 }  // namespace fcam::apps

@@ -5,7 +5,7 @@
 
 namespace fcam::apps {
 
-/// Version, compiler, xtensor, and the BLAS with its kernel, a line each.
+/// Version, compiler, xtensor, the BLAS with its kernel, and the instruction set of the convolutions, a line each.
 std::string version_text(const std::string& program);
 
 }  // namespace fcam::apps

@@ -146,7 +146,7 @@ TEST_CASE("an unknown option or word is refused with those that exist and the ne
   refuses({"-x"}, {"option: expected one of", "'-x'"});
   refuses({"word"}, {"argument: expected only options", "'word'"});
   refuses({"--", "word"}, {"'word'"});
-  refuses({"--text", "a", "b"}, {"'b'"});
+  refuses({"--text", "a", "b"}, {"argument: expected only options, found 'b'"});
   refuses({"--choice", "tow"}, {"choice: expected one of one, two, found 'tow'", "nearest"});
   refuses({"--a\nb"}, {"--a\\x0ab"});
 }
@@ -158,6 +158,16 @@ TEST_CASE("arguments without a dash are taken where a program wants some", "[com
   const char* const argv[] = {"program", "a b", "c", "--", "-d"};
   line.parse(5, argv);
   CHECK(runs == std::vector<std::string>{"a b", "c", "-d"});
+
+  runs.clear();
+  std::string text;
+  CommandLine other("program", "");
+  other.arguments("RUN", runs, "runs");
+  other.text("text", text, "a text");
+  const char* const mixed[] = {"program", "a", "--text", "b", "c", "--", "-d"};
+  other.parse(7, mixed);
+  CHECK(text == "b");
+  CHECK(runs == std::vector<std::string>{"a", "c", "-d"});
 }
 
 TEST_CASE("a configuration file sets what the command line does not", "[command_line]") {

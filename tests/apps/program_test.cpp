@@ -9,7 +9,7 @@ using namespace fcam::test;
 
 namespace {
 
-const std::vector<std::string> programs{"fcam-train", "fcam-evaluate", "fcam-mosaic"};
+const std::vector<std::string> programs{"fcam-train", "fcam-evaluate", "fcam-mosaic", "fcam-bench"};
 
 // Columns of the widest line.
 std::size_t width_of(const std::string& text) {
@@ -18,9 +18,7 @@ std::size_t width_of(const std::string& text) {
   return width;
 }
 
-bool is_empty(const TemporaryFolder& folder) {
-  return std::filesystem::is_empty(folder.path());
-}
+bool is_empty(const TemporaryFolder& folder) { return std::filesystem::is_empty(folder.path()); }
 
 }  // namespace
 
@@ -49,7 +47,8 @@ TEST_CASE("--version prints program, compiler, xtensor and BLAS with its kernel 
     CHECK(result.code == 0);
     CHECK(result.err.empty());
     CHECK_THAT(result.out, Catch::StartsWith(program + " 0.") && Catch::Contains("compiler: ") &&
-                               Catch::Contains("xtensor: 0.") && Catch::Contains("OpenBLAS"));
+                               Catch::Contains("xtensor: 0.") && Catch::Contains("OpenBLAS") &&
+                               Catch::Contains("\nconvolution kernels: "));
   }
 }
 
@@ -147,7 +146,7 @@ TEST_CASE("standard output that is full is exit code 4 with a reason", "[program
 
 TEST_CASE("standard output that is closed is exit code 4, and files get only what is theirs", "[program]") {
   const TemporaryFolder folder;
-  Command closed = command(folder, "fcam-mosaic" + tiny_data + "--csv rows.csv");
+  Command closed = command(folder, "fcam-mosaic" + tiny_data() + "--csv rows.csv");
   closed.closed_stdout = closed.closed_stdin = true;
   CHECK_THAT(error_of(closed, 4), Catch::Contains("standard output"));
   CHECK(read_table(folder.file("rows.csv")).rows.size() == 200);

@@ -1,14 +1,18 @@
-// Tiny runs of the programs on built-in shapes, and readers of what they leave.
+// Tiny runs of the programs, and readers of what they leave.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "fcam/base/random.h"
+#include "fcam/data/npy.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
 
@@ -29,13 +33,55 @@ inline Command command(const TemporaryFolder& folder, const std::string& options
   return result;
 }
 
-const std::string tiny_data = " --data shapes --train 200 --test 100 --patches 3 ";
-const std::string tiny = tiny_data + "--focus mlp --classify mlp ";
+/// Items with these labels from 0 to 3, as numbers near a pattern of their class.
+inline std::vector<float> labelled_items(const std::vector<std::int64_t>& labels, std::size_t size,
+                                         std::uint64_t seed) {
+  Random random(seed, "test items");
+  std::vector<float> values;
+  for (const std::int64_t label : labels) {
+    for (std::size_t i = 0; i < size; ++i) {
+      const bool lit = i % 4 == static_cast<std::size_t>(label);
+      values.push_back(static_cast<float>((lit ? 1.5 : 0.0) + 0.5 * random.normal()));
+    }
+  }
+  return values;
+}
+
+/// Files x and y of `count` items of four classes in turn.
+inline void write_items(const std::string& folder, const std::string& split, std::size_t count, const Shape& item) {
+  std::vector<std::int64_t> labels;
+  for (std::size_t i = 0; i < count; ++i) labels.push_back(static_cast<std::int64_t>(i % 4));
+  Shape shape{count};
+  shape.insert(shape.end(), item.begin(), item.end());
+  write_npy(folder + "/x_" + split + ".npy", shape, labelled_items(labels, element_count(item), split.size()));
+  write_npy(folder + "/y_" + split + ".npy", {count}, labels);
+}
+
+/// The option for such data, small enough to be read and learnt in no time.
+inline const std::string& tiny_source() {
+  struct Data {
+    Data() {
+      write_items(folder.path().string(), "train", 120, {1, 6, 6});
+      write_items(folder.path().string(), "test", 80, {1, 6, 6});
+      option = " --data npy:" + folder.path().string() + " ";
+    }
+    TemporaryFolder folder;
+    std::string option;
+  };
+  static const Data data;
+  return data.option;
+}
+
+/// With sizes.
+inline std::string tiny_data() { return tiny_source() + "--train 200 --test 100 --patches 3 "; }
+
+/// And with small networks.
+inline std::string tiny() { return tiny_data() + "--focus mlp --classify mlp "; }
 
 /// fcam-train on 200 mosaics for 2 epochs unless the options say otherwise.
 inline Command training(const TemporaryFolder& folder, const std::string& options, std::vector<std::string> more = {}) {
   const bool epochs = options.find("--epochs") != std::string::npos;
-  return command(folder, "fcam-train" + tiny + (epochs ? "" : "--epochs 2 ") + options, std::move(more));
+  return command(folder, "fcam-train" + tiny() + (epochs ? "" : "--epochs 2 ") + options, std::move(more));
 }
 
 /// Runs it, and throws unless it exits with 0.
@@ -56,9 +102,7 @@ inline std::string error_of(const Command& what, int code) {
   return result.err;
 }
 
-inline nlohmann::json read_json(const std::string& path) {
-  return nlohmann::json::parse(read_file(path));
-}
+inline nlohmann::json read_json(const std::string& path) { return nlohmann::json::parse(read_file(path)); }
 
 inline std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts(1);

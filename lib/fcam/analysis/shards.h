@@ -59,10 +59,29 @@ class Shards {
       // The first shards take one mosaic more where the batch does not divide.
       const std::size_t share = indices.size() / used, rest = indices.size() % used;
       const std::size_t first = number * share + std::min(number, rest);
-      load(mosaics, indices.subspan(first, share + (number < rest ? 1 : 0)), desk.scratch, desk.batch);
+      {
+        const ProfileTimer timer(profiling_ ? &desk.profile : nullptr, "data");
+        load(mosaics, indices.subspan(first, share + (number < rest ? 1 : 0)), desk.scratch, desk.batch);
+      }
       Shard<T> shard{number, first, desk.batch, desk.graph};
       body(shard);
     });
+  }
+
+  /// From now on measures where the time of the workers goes, or no longer.
+  void set_profiling(bool on) {
+    profiling_ = on;
+    for (auto& desk : desks_) desk->graph.set_profile(on ? &desk->profile : nullptr);
+  }
+  /// Moves what has been measured to `total`: seconds as the mean over the workers, arithmetic as the sum.
+  void take_profile(Profile& total) {
+    const double workers = static_cast<double>(desks_.size());
+    for (auto& desk : desks_) {
+      for (const ProfilePart& part : desk->profile.parts()) {
+        total.add(part.name, part.pass, part.seconds / workers, part.flops);
+      }
+      desk->profile.clear();
+    }
   }
 
  private:
@@ -71,9 +90,11 @@ class Shards {
     Graph<T> graph;
     Batch<T> batch;
     Mosaic scratch;
+    Profile profile;
   };
   Workers* workers_;
   std::vector<std::unique_ptr<Desk>> desks_;  // one a worker
+  bool profiling_ = false;
 };
 
 }  // namespace fcam

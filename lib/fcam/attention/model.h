@@ -1,5 +1,5 @@
-// The attention model: a focus network f that scores patches and a classification network g, and what a loss may do with
-// them on a batch.
+// The attention model: a focus network f that scores patches and a classification network g, and what a loss may do
+// with them on a batch.
 #pragma once
 
 #include <cstdint>
@@ -74,6 +74,8 @@ class Graph {
 
   /// Forgets the record. Until the next call a backward sweep adds to `gradient`; null: weights need no gradient.
   void clear(ModelGradient<T>* gradient = nullptr);
+  /// Where the time of each layer goes; null: it is not measured.
+  void set_profile(Profile* profile) { workspace_.profile = profile; }
 
   /// f of each patch: (B, m). The batch must outlive the record.
   Var<T> focus(const Batch<T>& batch);

@@ -18,11 +18,16 @@ struct ConvShape {
   std::size_t pool;                   ///< 1 or 2
   bool relu;
 
-  std::size_t run() const { return kernel * channels; }  ///< contiguous numbers under one row of the kernel
-  std::size_t row() const { return width * channels; }   ///< numbers in a row of the image
-  std::size_t out_area() const { return out_height * out_width; }
+  // always inlined: see conv_kernels_body.h
+  [[gnu::always_inline]] std::size_t run() const {
+    return kernel * channels;
+  }  ///< contiguous numbers under one row of the kernel
+  [[gnu::always_inline]] std::size_t row() const { return width * channels; }  ///< numbers in a row of the image
+  [[gnu::always_inline]] std::size_t out_area() const { return out_height * out_width; }
   /// Where the patch under map pixel (y, x) begins in the image.
-  std::size_t base(std::size_t y, std::size_t x) const { return (y * width + x) * stride * channels; }
+  [[gnu::always_inline]] std::size_t base(std::size_t y, std::size_t x) const {
+    return (y * width + x) * stride * channels;
+  }
 };
 
 /// A number of the gradient before pooling: of filter or at patch `where`.
@@ -32,21 +37,23 @@ struct GradientEntry {
 };
 
 /// Kernels of one instruction set. Rows of weights under one row of the kernel are padded with zeros to whole vectors:
-/// padded_run(run) numbers. Images and their gradients must be readable (gradients: writable) for `slack` numbers beyond
-/// their end.
+/// padded_run(run) numbers. Images and their gradients must be readable (gradients: writable) for `slack` numbers
+/// beyond their end.
 struct ConvKernels {
   static constexpr std::size_t slack = 16;
 
   const char* isa;
-  std::size_t lanes;          ///< floats in a vector
-  std::size_t filter_block;   ///< filters that are computed together
+  std::size_t lanes;         ///< floats in a vector
+  std::size_t filter_block;  ///< filters that are computed together
 
   std::size_t padded_run(std::size_t run) const { return (run + lanes - 1) / lanes * lanes; }
-  std::size_t padded_filters(std::size_t filters) const { return (filters + filter_block - 1) / filter_block * filter_block; }
+  std::size_t padded_filters(std::size_t filters) const {
+    return (filters + filter_block - 1) / filter_block * filter_block;
+  }
 
-  /// One image: convolution, bias, ReLU, pooling. `packed` holds the weights as (filter blocks, taps, filter_block), zeros
-  /// behind the last filter; `bias` padded_filters. Writes out (out_height, out_width, filters) and, where pool is 2,
-  /// winner of the same shape.
+  /// One image: convolution, bias, ReLU, pooling. `packed` holds the weights as (filter blocks, taps, filter_block),
+  /// zeros behind the last filter; `bias` padded_filters. Writes out (out_height, out_width, filters) and, where pool
+  /// is 2, winner of the same shape.
   void (*forward)(const ConvShape& shape, const float* image, const float* packed, const float* bias, float* out,
                   std::uint8_t* winner);
 
@@ -59,12 +66,12 @@ struct ConvKernels {
                       float* patch);
 };
 
-/// The best kernels that this processor can run; null: it can run none. The environment variable FCAM_ISA names others, or
-/// "general" for none; throws UsageError where it names what this processor cannot run.
+/// The best kernels that this processor can run; null: it can run none. The environment variable FCAM_ISA names others,
+/// or "general" for none; throws UsageError where it names what this processor cannot run.
 const ConvKernels* conv_kernels();
 
-/// Kernels by the name of their instruction set, null for "general". Throws UsageError where there are none of that name
-/// that this processor can run.
+/// Kernels by the name of their instruction set, null for "general". Throws UsageError where there are none of that
+/// name that this processor can run.
 const ConvKernels* conv_kernels(const std::string& isa);
 
 /// Names of the instruction sets that this build has and this processor can run, "general" first, the best last.

@@ -21,9 +21,13 @@ ConvShape conv_shape(const ImageStage& s) {
 }
 
 // Whether the kernels can use an image where it is: channels last, without padding.
-bool in_place(const ImageStage& s) { return !s.in_planes && s.padding == 0; }
+bool in_place(const ImageStage& s) {
+  return !s.in_planes && s.padding == 0;
+}
 
-std::size_t padded_size(const ImageStage& s) { return (s.height + 2 * s.padding) * (s.width + 2 * s.padding) * s.channels; }
+std::size_t padded_size(const ImageStage& s) {
+  return (s.height + 2 * s.padding) * (s.width + 2 * s.padding) * s.channels;
+}
 
 // Calls visit(index in the image as it is stored, index in the padded channels-last image) for each of its numbers.
 template <class Visit>
@@ -74,7 +78,8 @@ void pack_weights(const ConvKernels& kernels, const ImageStage& s, const float* 
 }
 
 // The gradient of one image after ReLU, channels last.
-const float* rectified_gradient(const ImageStage& s, const float* out, const float* out_gradient, Buffer<float>& buffer) {
+const float* rectified_gradient(const ImageStage& s, const float* out, const float* out_gradient,
+                                Buffer<float>& buffer) {
   float* const gradient = buffer.data();
   const std::size_t area = s.out_area();
   const auto passed = [&](std::size_t i) { return !s.relu || out[i] > 0 ? out_gradient[i] : 0.0f; };
@@ -100,29 +105,26 @@ void list_places(const ImageStage& s, const ConvShape& shape, std::vector<std::u
 }
 
 // 1 or 0 without a branch, which would be mispredicted half the time. NaN is not zero.
-std::uint32_t is_not_zero(float x) { return (std::bit_cast<std::uint32_t>(x) << 1) != 0; }
+std::uint32_t is_not_zero(float x) {
+  return (std::bit_cast<std::uint32_t>(x) << 1) != 0;
+}
 
 // The gradient of one filter as entries for its weights: where the winner of each window lies, and the gradient there.
-// `gradient` and `winner` point to the filter's number of the first output pixel.
-struct FilterEntries {
-  std::size_t count;
-  float sum;
-};
-FilterEntries list_filter(const ImageStage& s, const float* gradient, const std::uint8_t* winner,
-                          const std::uint32_t* places, GradientEntry* entries) {
-  FilterEntries found{0, 0};
+// `gradient` and `winner` point to the filter's number of the first output pixel. Returns how many entries there are.
+std::size_t list_filter(const ImageStage& s, const float* gradient, const std::uint8_t* winner,
+                        const std::uint32_t* places, GradientEntry* entries) {
+  std::size_t count = 0;
   const std::size_t window = s.pool * s.pool, area = s.out_area();
   for (std::size_t o = 0; o < area; ++o) {
     const float g = gradient[o * s.filters];
-    entries[found.count] = {places[o * window + (winner != nullptr ? winner[o * s.filters] : 0)], g};
-    found.count += is_not_zero(g);
-    found.sum += g;
+    entries[count] = {places[o * window + (winner != nullptr ? winner[o * s.filters] : 0)], g};
+    count += is_not_zero(g);
   }
-  return found;
+  return count;
 }
 
-// The gradient of one window as entries for the input, a list for each place in it: filters and their gradients. Returns
-// how long the lists are; list q begins at entries + q (filters + 1).
+// The gradient of one window as entries for the input, a list for each place in it: filters and their gradients.
+// Returns how long the lists are; list q begins at entries + q (filters + 1).
 std::array<std::size_t, 4> list_window(const ImageStage& s, const float* gradient, const std::uint8_t* winner,
                                        GradientEntry* entries) {
   // Four counts of 16 bits in one register: counters in memory would wait for each other's stores.
@@ -188,18 +190,20 @@ void fused_backward(const ConvKernels& kernels, const ImageStage& s, std::size_t
     if (gradients.weight != nullptr) {
       const float* const image = prepare(s, in + i * s.in_size(), workspace.columns);
       for (std::size_t f = 0; f < s.filters; ++f) {
-        const FilterEntries found = list_filter(s, gradient + f, image_winner != nullptr ? image_winner + f : nullptr,
-                                                workspace.places.data(), entries);
-        kernels.add_patches(shape, image, entries, found.count, workspace.weight_gradient.data() + f * filter_size);
-        if (gradients.bias != nullptr) gradients.bias[f] += found.sum;
+        const std::size_t found = list_filter(s, gradient + f, image_winner != nullptr ? image_winner + f : nullptr,
+                                              workspace.places.data(), entries);
+        kernels.add_patches(shape, image, entries, found, workspace.weight_gradient.data() + f * filter_size);
       }
+    }
+    for (std::size_t o = 0; o < area && gradients.bias != nullptr; ++o) {
+      for (std::size_t f = 0; f < s.filters; ++f) gradients.bias[f] += gradient[o * s.filters + f];
     }
     if (gradients.in == nullptr) continue;
     float* const image_gradient = in_place(s) ? gradients.in + i * s.in_size() : workspace.column_gradient.data();
     std::fill_n(image_gradient, padded_size(s), 0.0f);
     for (std::size_t o = 0; o < area; ++o) {
-      const std::array<std::size_t, 4> counts =
-          list_window(s, gradient + o * s.filters, image_winner != nullptr ? image_winner + o * s.filters : nullptr, entries);
+      const std::array<std::size_t, 4> counts = list_window(
+          s, gradient + o * s.filters, image_winner != nullptr ? image_winner + o * s.filters : nullptr, entries);
       for (std::size_t q = 0; q < places; ++q) {
         if (counts[q] == 0) continue;
         kernels.add_filters(shape, workspace.weight.data(), entries + q * (s.filters + 1), counts[q],
@@ -212,9 +216,8 @@ void fused_backward(const ConvKernels& kernels, const ImageStage& s, std::size_t
     }
   }
   if (gradients.weight != nullptr) {
-    for_each_weight(s, padded_run, [&](std::size_t to, std::size_t from) {
-      gradients.weight[to] += workspace.weight_gradient[from];
-    });
+    for_each_weight(s, padded_run,
+                    [&](std::size_t to, std::size_t from) { gradients.weight[to] += workspace.weight_gradient[from]; });
   }
 }
 

@@ -79,6 +79,7 @@ Network<T>::Network(const NetworkSpec& spec, Role role, Shape input, std::size_t
   std::map<LayerSpec::Kind, int> numbers;
   for (const LayerSpec& layer : spec_.layers) {
     const std::string name = kind_name(layer.kind) + std::to_string(++numbers[layer.kind]);
+    const std::string full_name = to_string(role_) + "." + name;
     Stage* const last = stages_.empty() ? nullptr : &stages_.back();
     ImageStage* const last_image = last != nullptr ? std::get_if<ImageStage>(&last->shape) : nullptr;
     switch (layer.kind) {
@@ -92,7 +93,8 @@ Network<T>::Network(const NetworkSpec& spec, Role role, Shape input, std::size_t
         stage.padding = layer.padding;
         stage.out_height = (stage.height + 2 * layer.padding - layer.kernel) / layer.stride + 1;
         stage.out_width = (stage.width + 2 * layer.padding - layer.kernel) / layer.stride + 1;
-        Stage& added = stages_.emplace_back(Stage{.shape = stage, .in_size = at.size(), .out_size = 0});
+        Stage& added =
+            stages_.emplace_back(Stage{.name = full_name, .shape = stage, .in_size = at.size(), .out_size = 0});
         add_parameter(name + ".weight", {layer.size, stage.channels, layer.kernel, layer.kernel}, false, added.weight);
         if (layer.bias) add_parameter(name + ".bias", {layer.size}, true, added.bias);
         at.set({stage.filters, stage.out_height, stage.out_width});
@@ -106,7 +108,7 @@ Network<T>::Network(const NetworkSpec& spec, Role role, Shape input, std::size_t
         } else {
           ImageStage stage = identity_stage(at.shape().size() == 3 ? at.shape() : Shape{1, 1, at.size()});
           stage.relu = true;
-          stages_.push_back({.shape = stage, .in_size = at.size(), .out_size = 0});
+          stages_.push_back({.name = full_name, .shape = stage, .in_size = at.size(), .out_size = 0});
         }
         break;
       }
@@ -115,7 +117,8 @@ Network<T>::Network(const NetworkSpec& spec, Role role, Shape input, std::size_t
         at.require_window(name, layer.kernel, 0);
         if (layer.kernel == 1) break;
         if (last_image == nullptr || last_image->pool > 1) {
-          stages_.push_back({.shape = identity_stage(at.shape()), .in_size = at.size(), .out_size = 0});
+          stages_.push_back(
+              {.name = full_name, .shape = identity_stage(at.shape()), .in_size = at.size(), .out_size = 0});
         }
         ImageStage& stage = std::get<ImageStage>(stages_.back().shape);
         stage.pool = layer.kernel;
@@ -126,8 +129,10 @@ Network<T>::Network(const NetworkSpec& spec, Role role, Shape input, std::size_t
       }
       case LayerSpec::Kind::fc: {
         const std::size_t units = layer.size == 0 ? outputs_ : layer.size;
-        Stage& added = stages_.emplace_back(
-            Stage{.shape = LinearStage{.inputs = at.size(), .units = units}, .in_size = at.size(), .out_size = 0});
+        Stage& added = stages_.emplace_back(Stage{.name = full_name,
+                                                  .shape = LinearStage{.inputs = at.size(), .units = units},
+                                                  .in_size = at.size(),
+                                                  .out_size = 0});
         add_parameter(name + ".weight", {units, at.size()}, false, added.weight);
         if (layer.bias) add_parameter(name + ".bias", {units}, true, added.bias);
         at.set({units});
@@ -174,6 +179,7 @@ const T* Network<T>::forward(std::size_t count, const T* in, Activations& activa
     const T* const bias = stage.bias >= 0 ? weights_.data() + stage.bias : nullptr;
     Buffer<T>& out = activations.outputs[i];
     out.resize(count * stage.out_size + ConvKernels::slack);
+    const ProfileTimer timer(workspace.profile, stage.name, "forward", stage.flops(count));
     if (const auto* image = std::get_if<ImageStage>(&stage.shape)) {
       activations.winners[i].resize(image->pool > 1 ? count * stage.out_size : 0);
       fcam::forward(*image, count, in, weight, bias, out.data(), activations.winners[i].data(), workspace);
@@ -195,12 +201,17 @@ void Network<T>::backward(std::size_t count, const T* in, const Activations& act
     const T* const stage_in = i > 0 ? activations.outputs[i - 1].data() : in;
     const T* const weight = weights_.data() + std::max<std::ptrdiff_t>(stage.weight, 0);
     if (i > 0) before.resize(count * stage.in_size + ConvKernels::slack);
-    const auto part = [&](std::ptrdiff_t offset) { return gradient != nullptr && offset >= 0 ? gradient + offset : nullptr; };
+    const auto part = [&](std::ptrdiff_t offset) {
+      return gradient != nullptr && offset >= 0 ? gradient + offset : nullptr;
+    };
     const StageGradients<T> gradients{
         .weight = part(stage.weight), .bias = part(stage.bias), .in = i > 0 ? before.data() : in_gradient};
     const T* const out = activations.outputs[i].data();
+    const double products = (gradients.weight != nullptr ? 1 : 0) + (gradients.in != nullptr ? 1 : 0);
+    const ProfileTimer timer(workspace.profile, stage.name, "backward", products * stage.flops(count));
     if (const auto* image = std::get_if<ImageStage>(&stage.shape)) {
-      fcam::backward(*image, count, stage_in, weight, out, activations.winners[i].data(), here.data(), gradients, workspace);
+      fcam::backward(*image, count, stage_in, weight, out, activations.winners[i].data(), here.data(), gradients,
+                     workspace);
     } else {
       fcam::backward(std::get<LinearStage>(stage.shape), count, stage_in, weight, out, here.data(), gradients);
     }

@@ -15,9 +15,9 @@ namespace fcam {
 
 /// One weight or bias of a network.
 struct Parameter {
-  std::string name;     ///< "conv1.weight": numbered per kind in order, the output layer is the last fc
-  Shape shape;          ///< conv (out,in,k,k), fc (out,in), bias (out): PyTorch's layouts
-  std::size_t offset;   ///< of its first number among all weights of the network
+  std::string name;    ///< "conv1.weight": numbered per kind in order, the output layer is the last fc
+  Shape shape;         ///< conv (out,in,k,k), fc (out,in), bias (out): PyTorch's layouts
+  std::size_t offset;  ///< of its first number among all weights of the network
   bool is_bias = false;
 };
 
@@ -45,8 +45,8 @@ class Network {
 
   /// What a forward pass leaves for the backward pass. Reused, it allocates only when it grows.
   struct Activations {
-    std::vector<Buffer<T>> outputs;              // of each stage
-    std::vector<Buffer<std::uint8_t>> winners;   // of pooling, by stage
+    std::vector<Buffer<T>> outputs;             // of each stage
+    std::vector<Buffer<std::uint8_t>> winners;  // of pooling, by stage
   };
 
   /// Outputs for `count` inputs: in (count, input_shape...) -> (count, outputs), inside `activations`.
@@ -59,9 +59,15 @@ class Network {
 
  private:
   struct Stage {
+    std::string name;  // of its first layer under the full name of its weights: "focus.conv1"
     std::variant<ImageStage, LinearStage> shape;
     std::ptrdiff_t weight = -1, bias = -1;  // offsets, -1 where there is none
     std::size_t in_size, out_size;
+
+    /// Floating point operations of one product of `count` inputs with the weights.
+    double flops(std::size_t count) const {
+      return 2.0 * static_cast<double>(count * std::visit([](const auto& s) { return s.multiply_adds(); }, shape));
+    }
   };
   void add_parameter(const std::string& name, Shape shape, bool is_bias, std::ptrdiff_t& offset);
 
@@ -83,9 +89,9 @@ struct Application {
   typename Network<T>::Activations activations;
 };
 
-/// The network applied to each item of x: (leading..., input_shape...) -> (leading..., outputs), or (leading...) where the
-/// network has one output and `leading` has an axis. One node; both objects must outlive the backward sweep. The gradient
-/// with respect to x is computed only where x needs one.
+/// The network applied to each item of x: (leading..., input_shape...) -> (leading..., outputs), or (leading...) where
+/// the network has one output and `leading` has an axis. One node; both objects must outlive the backward sweep. The
+/// gradient with respect to x is computed only where x needs one.
 template <class T>
 Var<T> apply(Application<T>& application, Var<T> x);
 

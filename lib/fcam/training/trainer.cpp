@@ -68,6 +68,7 @@ void Trainer<T>::run_shards(const Mosaics& mosaics, std::span<const std::size_t>
     shard.graph.backward(loss, static_cast<T>(shard.batch.size()) / static_cast<T>(indices.size()));
     outcome_.take(shard, options_.inference, loss.scalar());
   });
+  if (profile_ != nullptr) shards_.take_profile(*profile_);
 }
 
 // Calls use(first, count, sum) for each range of the weights of one network, `sum` being the gradient of the batch
@@ -93,6 +94,7 @@ double Trainer<T>::step(const Mosaics& mosaics, std::span<const std::size_t> ind
   run_shards(mosaics, indices);
   const double loss = outcome_.mean_loss();
   if (!std::isfinite(loss)) return loss;  // the weights stay as they were
+  const ProfileTimer timer(profile_, "optimizer");
   const std::size_t used = std::min(Shards<T>::count, indices.size());
   const auto update = [&](Buffer<T> ModelGradient<T>::*part, Network<T>& network, Optimizer<T>& optimizer) {
     optimizer.begin_step();

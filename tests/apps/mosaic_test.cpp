@@ -1,0 +1,167 @@
+// fcam-mosaic from outside: what it says of a data set, and that its mosaics are the documented draws.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <random>
+#include <set>
+
+#include "support/runs.h"
+
+using namespace fcam::test;
+using Catch::Contains;
+
+namespace {
+
+// Shapes come in turn: image i is of class i mod 10; 6000 images for training, 2000 for test.
+std::vector<std::size_t> images_of(const std::set<std::size_t>& classes, std::size_t count) {
+  std::vector<std::size_t> images;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (classes.contains(i % 10)) images.push_back(i);
+  }
+  return images;
+}
+
+// numpy's randint, as docs/file-formats.md tells it.
+std::size_t draw_below(std::mt19937& generator, std::size_t bound) {
+  std::uint32_t mask = 1;
+  while (mask < bound - 1) mask = 2 * mask + 1;
+  for (;;) {
+    const std::uint32_t draw = static_cast<std::uint32_t>(generator()) & mask;
+    if (draw < bound) return draw;
+  }
+}
+
+Table rows(const TemporaryFolder& folder, const std::string& options) {
+  run_well(command(folder, "fcam-mosaic --data shapes --csv rows.csv " + options));
+  return read_table(folder.file("rows.csv"));
+}
+
+std::string output(const TemporaryFolder& folder, const std::string& options) {
+  const Result result = run_well(command(folder, "fcam-mosaic --data shapes " + options));
+  CHECK(result.err.empty());
+  return result.out;
+}
+
+}  // namespace
+
+TEST_CASE("a data set is described by counts, shape, classes and a hash", "[mosaic]") {
+  const TemporaryFolder folder;
+  const std::string text = output(folder, "");
+  CHECK_THAT(text,
+             Contains("shapes, train: 6000 items of 3x16x16, bytes from ") && Contains("shapes, test: 2000 items"));
+  CHECK_THAT(text, Contains("class 0 'disk': 600 (10.0 %)") && Contains("class 9 'stripes': 200 (10.0 %)"));
+  CHECK_THAT(text, Contains("10000 train mosaics of 5 patches, classes 'disk', 'ring', 'square'"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("the content hash depends on the seed and on nothing else", "[mosaic]") {
+  const TemporaryFolder folder;
+  const auto hash = [&](const std::string& options) {
+    const std::string text = output(folder, options), word = "content hash ";
+    return text.substr(text.find(word) + word.size(), 16);
+  };
+  const std::string first = hash("");
+  CHECK(first.find_first_not_of("0123456789abcdef") == std::string::npos);
+  CHECK(hash("--threads 1 --patches 9 --foreground 5 --split test --draws numpy") == first);
+  CHECK(hash("--seed 2") != first);
+}
+
+TEST_CASE("--draws numpy makes the draws of the public script", "[mosaic]") {
+  const TemporaryFolder folder;
+  const Table table = rows(folder, "--draws numpy --patches 4 --train 300 --foreground 2,0,7 --background 1,3,9");
+  REQUIRE(table.rows.size() == 300);
+  CHECK(table.header ==
+        std::vector<std::string>{"index", "label", "z", "foreground", "background_1", "background_2", "background_3"});
+  const auto foreground = images_of({0, 2, 7}, 6000), background = images_of({1, 3, 9}, 6000);
+  const std::vector<std::size_t> label_of_class{1, 9, 0, 9, 9, 9, 9, 2};  // places in --foreground
+  for (std::size_t i = 0; i < 300; ++i) {
+    std::mt19937 generator(static_cast<std::uint32_t>(i));
+    std::vector<std::size_t> expected{i, 0, 0, 0};
+    for (int j = 0; j < 3; ++j) expected.push_back(background[draw_below(generator, background.size())]);
+    expected[3] = foreground[draw_below(generator, foreground.size())];
+    expected[2] = draw_below(generator, 4);
+    expected[1] = label_of_class[expected[3] % 10];
+    std::vector<std::size_t> found;
+    for (const std::string& cell : table.rows[i]) found.push_back(std::stoul(cell));
+    CHECK(found == expected);
+  }
+}
+
+TEST_CASE("keyed draws take foreground and background from their classes, and every label and position", "[mosaic]") {
+  const TemporaryFolder folder;
+  const Table table = rows(folder, "--patches 3 --train 600 --foreground ring,cross --background 3,disk");
+  std::vector<int> labels(2), positions(3);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const std::size_t label = std::stoul(table.text(i, "label"));
+    CHECK(std::stoul(table.text(i, "foreground")) % 10 == (label == 0 ? 1 : 7));
+    for (const std::string name : {"background_1", "background_2"}) {
+      const std::size_t image_class = std::stoul(table.text(i, name)) % 10;
+      CHECK((image_class == 0 || image_class == 3));
+    }
+    ++labels.at(label);
+    ++positions.at(std::stoul(table.text(i, "z")));
+  }
+  for (const int count : labels) CHECK(std::abs(count - 300) < 75);  // six standard deviations
+  for (const int count : positions) CHECK(std::abs(count - 200) < 70);
+}
+
+TEST_CASE("mosaic i is a function of seed and i, not of how many are drawn or who draws them", "[mosaic]") {
+  const TemporaryFolder folder;
+  const Table few = rows(folder, "--train 50 --patches 3"),
+              many = rows(folder, "--train 200 --patches 3 --threads 1 --test 7");
+  for (std::size_t i = 0; i < 50; ++i) CHECK(few.rows[i] == many.rows[i]);
+  CHECK(rows(folder, "--train 50 --patches 3 --seed 2").rows != few.rows);
+  CHECK(rows(folder, "--test 50 --patches 3 --split test").rows != few.rows);
+
+  // Training and evaluation see the same ones, whatever the model.
+  const Table drawn = rows(folder, "--test 100 --patches 3 --split test");
+  for (const std::string networks : {"--focus mlp --classify mlp", "--focus linear --classify fc9"}) {
+    run_well(command(folder, "fcam-train --force --epochs 1 --loss lv --out run " + networks + tiny_data()));
+    run_well(command(folder, "fcam-evaluate run --dump dump.csv"));
+    const Table dump = read_table(folder.file("dump.csv"));
+    REQUIRE(dump.rows.size() == 100);
+    for (std::size_t i = 0; i < 100; ++i) {
+      CHECK(dump.text(i, "label") == drawn.text(i, "label"));
+      CHECK(dump.text(i, "z") == drawn.text(i, "z"));
+    }
+  }
+}
+
+TEST_CASE("--show prints as many mosaics as there are, with the foreground in brackets", "[mosaic]") {
+  const TemporaryFolder folder;
+  const Table table = rows(folder, "--train 4 --patches 3");
+  const std::string text = output(folder, "--train 4 --patches 3 --show 100");
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::string& z = table.text(i, "z");
+    CHECK_THAT(text, Contains("mosaic " + table.text(i, "index") + ": label '") && Contains("position " + z) &&
+                         Contains("[" + table.text(i, "foreground") + "]"));
+  }
+  CHECK_THAT(text, !Contains("mosaic 4:"));
+  CHECK_THAT(output(folder, "--train 4"), !Contains("mosaic 0:"));
+}
+
+TEST_CASE("--png makes a contact sheet that grows with --show", "[mosaic]") {
+  const TemporaryFolder folder;
+  run_well(command(folder, "fcam-mosaic --data shapes --patches 3 --show 2 --png", {"a b.png"}));
+  run_well(command(folder, "fcam-mosaic --data shapes --patches 3 --show 30 --png large.png"));
+  const std::string small = read_file(folder.file("a b.png")), large = read_file(folder.file("large.png"));
+  const auto height = [](const std::string& png) {
+    return 256 * static_cast<unsigned char>(png.at(22)) + static_cast<unsigned char>(png.at(23));
+  };
+  for (const std::string& png : {small, large}) {
+    CHECK(png.starts_with("\x89PNG\r\n\x1a\n"));
+    CHECK_THAT(png, Contains("IEND"));
+  }
+  CHECK(height(small) > 16);
+  CHECK(height(large) > 2 * height(small));
+}
+
+TEST_CASE("files of mosaics that cannot be written are exit code 4", "[mosaic]") {
+  const TemporaryFolder folder;
+  for (const std::string option : {"--csv", "--png"}) {
+    const Result result = run(command(folder, "fcam-mosaic --data shapes " + option + " none/x.png"));
+    CHECK(result.code == 4);
+    CHECK_THAT(result.err, Contains("none/x.png"));
+  }
+  CHECK(std::filesystem::is_empty(folder.path()));
+}

@@ -1,0 +1,241 @@
+// Runs of fcam-train that are refused, replaced, stopped and gone on with.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <map>
+
+#include "support/runs.h"
+
+using namespace fcam::test;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Contents = std::map<std::string, std::string>;
+
+Contents contents_of(const std::string& folder) {
+  Contents contents;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    contents[entry.path().filename().string()] = read_file(entry.path().string());
+  }
+  return contents;
+}
+
+// Whether two runs ended alike: weights, optimiser, log and options, the time they took aside.
+void check_same_run(const std::string& a, const std::string& b) {
+  for (const std::string name : {"/model.safetensors", "/checkpoint.safetensors", "/config.toml"}) {
+    INFO(name);
+    CHECK(read_file(a + name) == read_file(b + name));
+  }
+  CHECK(log_without_seconds(a + "/log.csv") == log_without_seconds(b + "/log.csv"));
+  nlohmann::json first = read_json(a + "/summary.json"), second = read_json(b + "/summary.json");
+  for (auto* summary : {&first, &second}) {
+    summary->erase("seconds");
+    summary->erase("run");
+  }
+  CHECK(first == second);
+}
+
+// A run that takes a while, and what it comes to when nobody disturbs it.
+const std::string long_run = "--epochs 24 --batch 50 --loss lv ";
+struct Undisturbed {
+  Undisturbed() { run_well(training(folder, long_run + "--out run")); }
+  TemporaryFolder folder;
+};
+std::string undisturbed() {
+  static const Undisturbed run;
+  return run.folder.file("run");
+}
+
+}  // namespace
+
+TEST_CASE("a folder that holds a run is refused without --resume or --force, and stays as it is", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run"));
+  const Contents before = contents_of(folder.file("run"));
+  CHECK_THAT(error_of(training(folder, "--out run"), 2),
+             Contains("'run'") && Contains("--resume") && Contains("--force"));
+  CHECK(contents_of(folder.file("run")) == before);
+  fs::remove(folder.file("run/checkpoint.safetensors"));
+  CHECK_THAT(error_of(training(folder, "--out run"), 2), Contains("'run'"));
+}
+
+TEST_CASE("--force replaces a run, unless the new one cannot start", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run --epochs 3"));
+  const Contents before = contents_of(folder.file("run"));
+  error_of(training(folder, "--out run --force --foreground disc"), 2);
+  error_of(training(folder, "--out run --force --init none"), 3);
+  CHECK(contents_of(folder.file("run")) == before);
+
+  write_file(folder.file("run/notes.txt"), "mine");
+  run_well(training(folder, "--out run --force --epochs 1 --loss ha"));
+  CHECK(read_table(folder.file("run/log.csv")).rows.size() == 1);
+  CHECK(read_json(folder.file("run/summary.json"))["loss"] == "ha");
+  CHECK(read_file(folder.file("run/notes.txt")) == "mine");
+}
+
+TEST_CASE("a run that was resumed is the run that was not interrupted", "[resume]") {
+  const TemporaryFolder folder;
+  for (const std::string optimizer : {"sgd", "adam"}) {
+    const std::string options = "--batch 60 --lr 0.01 --optimizer " + optimizer + " --out " + optimizer;
+    run_well(training(folder, options + "-whole --epochs 4"));
+    run_well(training(folder, options + "-parts --epochs 1"));
+    run_well(training(folder, options + "-parts --epochs 2 --resume"));
+    const Result last = run_well(command(folder, "fcam-train --resume --epochs 4 --out " + optimizer + "-parts"));
+    CHECK_THAT(last.err, Contains("going on after epoch 2") && Contains("epoch 3/4") && !Contains("epoch 2/4"));
+    check_same_run(folder.file(optimizer + "-whole"), folder.file(optimizer + "-parts"));
+    const Table log = read_table(folder.file(optimizer + "-parts/log.csv"));
+    REQUIRE(log.rows.size() == 4);
+    double seconds = 0;
+    for (std::size_t row = 0; row < 4; ++row) seconds += log.number(row, "seconds");
+    CHECK(read_json(folder.file(optimizer + "-parts/summary.json"))["seconds"].get<double>() == Approx(seconds));
+  }
+}
+
+TEST_CASE("--resume of a run that is complete changes nothing", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run"));
+  const Contents before = contents_of(folder.file("run"));
+  const Result result = run_well(command(folder, "fcam-train --resume --out run"));
+  CHECK_THAT(result.err, Contains("has done its 2 epochs"));
+  run_well(training(folder, "--resume --out run"));
+  CHECK(contents_of(folder.file("run")) == before);
+}
+
+TEST_CASE("--resume makes what a kill at the very end has left undone", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run"));
+  const Contents before = contents_of(folder.file("run"));
+  fs::remove(folder.file("run/model.safetensors"));
+  write_file(folder.file("run/model.safetensors.tmp"), "half");
+  run_well(command(folder, "fcam-train --resume --out run"));
+  CHECK(contents_of(folder.file("run")) == before);
+}
+
+TEST_CASE("--resume keeps the options of the run and refuses other ones", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run"));
+  const Contents before = contents_of(folder.file("run"));
+  for (const auto& [options, name] : {std::pair<std::string, std::string>{"--lr 0.1", "lr"},
+                                      {"--loss ha", "loss"},
+                                      {"--seed 2", "seed"},
+                                      {"--batch 7", "batch"},
+                                      {"--patches 4", "patches"},
+                                      {"--foreground 1,2", "foreground"},
+                                      {"--classify linear", "classify"}}) {
+    const std::string error = error_of(command(folder, "fcam-train --resume --epochs 4 --out run " + options), 2);
+    CHECK_THAT(error, Catch::StartsWith("fcam-train: error: " + name + ": expected ") && Contains("'run/config.toml'"));
+  }
+  CHECK_THAT(error_of(command(folder, "fcam-train --resume --epochs 1 --out run"), 2),
+             Contains("epochs: expected at least 2"));
+  CHECK(contents_of(folder.file("run")) == before);
+  run_well(command(folder, "fcam-train --resume --epochs 3 --eval-every 0 --lr 5e-2 --threads 1 --quiet --out run"));
+  CHECK(read_table(folder.file("run/log.csv")).rows.size() == 3);
+}
+
+TEST_CASE("--resume without --out goes on with the run of the default folder and its options", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(command(folder, "fcam-train --epochs 1 --lr 0.02" + tiny()));
+  run_well(command(folder, "fcam-train" + tiny_source() + "--patches 3 --resume --epochs 2"));
+  const std::string run = folder.file("runs/npy-sa-m3-s1");
+  CHECK(read_table(run + "/log.csv").rows.size() == 2);
+  CHECK_THAT(read_file(run + "/config.toml"), Contains("lr = 0.02\n"));
+}
+
+TEST_CASE("--resume of what is no run, or a damaged one, is refused", "[resume]") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of(training(folder, "--resume --out none"), 2), Contains("resume: expected a run in 'none'"));
+  CHECK_THAT(error_of(training(folder, "--resume --force --out none"), 2), Contains("--force"));
+  CHECK(fs::is_empty(folder.path()));
+
+  run_well(training(folder, "--out run"));
+  const std::string checkpoint = folder.file("run/checkpoint.safetensors"), log = folder.file("run/log.csv"),
+                    config = folder.file("run/config.toml");
+  const std::string command_line = "fcam-train --resume --epochs 3 --out run";
+  const auto damage = [&](const std::string& path, const std::string& bytes, const std::string& name) {
+    const std::string whole = read_file(path);
+    write_file(path, bytes);
+    const Contents before = contents_of(folder.file("run"));
+    const Result result = run(command(folder, command_line));
+    CHECK(result.code == 3);
+    CHECK_THAT(result.err, Contains(name));
+    write_file(path, whole);
+  };
+  damage(checkpoint, read_file(checkpoint).substr(0, 5000), "checkpoint.safetensors");
+  damage(checkpoint, "", "checkpoint.safetensors");
+  damage(config, "losss = \"sa\"\n", "config.toml");
+  damage(log, "epoch,loss\n", "log.csv");
+  run_well(command(folder, command_line));
+}
+
+TEST_CASE("SIGINT saves the state and exits with 130; --resume comes to the same bytes", "[resume][signal]") {
+  const TemporaryFolder folder;
+  Process process(training(folder, long_run + "--out run"));
+  process.wait_for("epoch 3/");
+  process.send(SIGINT);
+  const Result stopped = process.wait();
+  CHECK(stopped.code == 130);
+  CHECK(stopped.signal == 0);
+  CHECK_THAT(stopped.err, Contains("fcam-train: stopped after epoch ") && Contains("--resume") && !Contains("error"));
+  CHECK_FALSE(fs::exists(folder.file("run/model.safetensors")));
+  run_well(training(folder, long_run + "--out run --resume"));
+  check_same_run(undisturbed(), folder.file("run"));
+}
+
+TEST_CASE("SIGTERM saves the state and exits with 143; --resume comes to the same bytes", "[resume][signal]") {
+  const TemporaryFolder folder;
+  Process process(training(folder, long_run + "--out run --quiet"));
+  while (!fs::exists(folder.file("run/checkpoint.safetensors")))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  process.send(SIGTERM);
+  const Result stopped = process.wait();
+  CHECK(stopped.code == 143);
+  CHECK(stopped.signal == 0);
+  run_well(command(folder, "fcam-train --resume --out run"));
+  check_same_run(undisturbed(), folder.file("run"));
+}
+
+TEST_CASE("SIGINT in the first epoch leaves a run that --resume starts anew", "[resume][signal]") {
+  const TemporaryFolder folder;
+  const std::string options = "--epochs 1 --train 20000 --batch 20 --out run";
+  Process process(
+      command(folder, "fcam-train" + tiny_source() + "--focus mlp --classify mlp --patches 3 --test 10 " + options));
+  process.wait_for("run 'run'");
+  process.send(SIGINT);
+  const Result stopped = process.wait();
+  CHECK(stopped.code == 130);
+  CHECK_THAT(stopped.err, Contains("stopped after epoch 0"));
+  CHECK_FALSE(fs::exists(folder.file("run/checkpoint.safetensors")));
+  CHECK_THAT(error_of(training(folder, "--out run"), 2), Contains("--resume"));
+  run_well(command(folder, "fcam-train --resume --out run --quiet"));
+  CHECK(read_table(folder.file("run/log.csv")).rows.size() == 1);
+}
+
+TEST_CASE("a second SIGINT ends the program at once and spoils nothing", "[resume][signal]") {
+  const TemporaryFolder folder;
+  Process process(training(folder, long_run + "--out run"));
+  process.wait_for("epoch 2/");
+  process.send(SIGINT);
+  process.send(SIGINT);
+  CHECK(process.wait().code == 130);
+  run_well(training(folder, long_run + "--out run --resume"));
+  check_same_run(undisturbed(), folder.file("run"));
+}
+
+TEST_CASE("a run that is killed again and again comes to the same bytes", "[resume][signal]") {
+  const TemporaryFolder folder;
+  for (const int milliseconds : {60, 120, 90, 150, 70, 110}) {
+    const bool started = fs::exists(folder.file("run/config.toml"));
+    Process process(training(folder, long_run + "--out run" + (started ? " --resume" : "")));
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    process.send(SIGKILL);
+    const Result result = process.wait();
+    INFO(result.err);
+    CHECK((result.signal == SIGKILL || result.code == 0));
+  }
+  const bool started = fs::exists(folder.file("run/config.toml"));
+  run_well(training(folder, long_run + "--out run" + (started ? " --resume" : "")));
+  check_same_run(undisturbed(), folder.file("run"));
+  CHECK(contents_of(folder.file("run")).size() == 5);
+}
