@@ -40,9 +40,15 @@ TEST_PROGRAM  := $(BUILD)/fcam-tests
 .PHONY: all lib apps test demo bench-compare deps asan format check-layers check-headers install uninstall clean help
 .DEFAULT_GOAL := all
 
+# Targets that build call make again on all cores, unless -j was given.
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+BUILD_WITH = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
+
 all: lib apps
-lib: $(LIBRARY)
-apps: $(PROGRAMS)
+lib:
+	$(BUILD_WITH) $(LIBRARY)
+apps:
+	$(BUILD_WITH) $(PROGRAMS)
 
 help:
 	@echo 'make            the library and the programs, into $(BUILD)/'
@@ -55,6 +61,11 @@ help:
 	@echo 'make check-layers check-headers   the rules of docs/design.md on includes'
 	@echo 'make install uninstall   under PREFIX ($(PREFIX)), staged below DESTDIR'
 	@echo 'variables: CXX=$(CXX) ARCH=$(ARCH) (as in -march) BUILD=$(BUILD) V=1 (show commands)'
+
+# `make deps test` with -j must still install before it builds.
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+lib apps test demo: | deps
+endif
 
 # Objects are rebuilt when compiler or flags change.
 FLAGS_FILE := $(OBJ)/flags
@@ -91,7 +102,8 @@ $(TEST_PROGRAM): $(TEST_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY)
 	@$(if $(V),:,echo "  LINK  $@")
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(APP_LIBS) $(LIB_LIBS)
 
-test: $(TEST_PROGRAM) $(PROGRAMS)
+test:
+	$(BUILD_WITH) $(TEST_PROGRAM) $(PROGRAMS)
 	FCAM_BIN=$(abspath $(BUILD))/bin $(TEST_PROGRAM) $(TESTS)
 
 # Debug information and checks that stop at the first fault; its own build folder.
@@ -105,7 +117,7 @@ DEMO := $(BUILD)/demo
 DEMO_OPTIONS := --data fashion-mnist --focus small --classify small --train 10000 --test 5000 --lr 0.05 --epochs 10 \
   --eval-every 0
 
-demo: $(PROGRAMS)
+demo: apps
 	@for loss in sa ha lv; do \
 	  $(BUILD)/bin/fcam-train --loss $$loss $(DEMO_OPTIONS) --out $(DEMO)/$$loss --force || exit $$?; \
 	done
@@ -145,7 +157,8 @@ format:
 check-layers:
 	@sh tests/check-layers.sh
 
-check-headers: $(HEADERS:%=$(OBJ)/headers/%.checked)
+check-headers:
+	$(BUILD_WITH) $(HEADERS:%=$(OBJ)/headers/%.checked)
 	@echo '$(words $(HEADERS)) headers compile by themselves'
 
 $(OBJ)/headers/%.checked: % $(FLAGS_FILE)
