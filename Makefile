@@ -17,10 +17,11 @@ endif
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow
 # g++ 12 warns of overlapping copies inside std::string that cannot happen (its bug 105651).
 WARNINGS += $(if $(findstring clang,$(shell $(CXX) --version)),,-Wno-restrict)
-CPPFLAGS += -Ilib -Iapps -Itests -DFCAM_VERSION='"$(VERSION)"'
+# What the project needs, apart from CPPFLAGS, CXXFLAGS and LDFLAGS, which are the user's.
+OUR_CPPFLAGS := -Ilib -Iapps -Itests -DFCAM_VERSION='"$(VERSION)"'
 # Third-party headers are system headers: their warnings are not ours.
-CXXFLAGS += -std=c++20 -pthread $(WARNINGS) $(OPTIMIZE) $(SANITIZE)
-LDFLAGS  += -pthread $(SANITIZE)
+OUR_CXXFLAGS = -std=c++20 -pthread $(WARNINGS) $(OPTIMIZE) $(SANITIZE)
+OUR_LDFLAGS = -pthread $(SANITIZE)
 LIB_LIBS := -lopenblas -lz
 APP_LIBS := -lpng
 
@@ -69,7 +70,7 @@ endif
 
 # Objects are rebuilt when compiler or flags change.
 FLAGS_FILE := $(OBJ)/flags
-FLAGS_NOW  := $(CXX) $(CPPFLAGS) $(CXXFLAGS)
+FLAGS_NOW  := $(CXX) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS)
 $(FLAGS_FILE): force
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS_NOW))' > $@
@@ -78,7 +79,7 @@ $(FLAGS_FILE): force
 $(OBJ)/%.o: %.cpp $(FLAGS_FILE)
 	@mkdir -p $(@D)
 	@$(if $(V),:,echo "  CXX   $<")
-	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(FILE_FLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CXX) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) $(FILE_FLAGS) -MMD -MP -c -o $@ $<
 
 # Same numbers on every machine: no fused multiply-add where data and weights are drawn.
 $(OBJ)/lib/fcam/base/random.o $(OBJ)/lib/fcam/data/%.o: FILE_FLAGS := -ffp-contract=off
@@ -96,11 +97,11 @@ $(LIBRARY): $(LIB_OBJECTS)
 $(BUILD)/bin/%: $(OBJ)/apps/%.o $(COMMON_OBJECTS) $(LIBRARY)
 	@mkdir -p $(@D)
 	@$(if $(V),:,echo "  LINK  $@")
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(APP_LIBS) $(LIB_LIBS)
+	$(Q)$(CXX) $(OUR_LDFLAGS) $(LDFLAGS) -o $@ $^ $(APP_LIBS) $(LIB_LIBS)
 
 $(TEST_PROGRAM): $(TEST_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY)
 	@$(if $(V),:,echo "  LINK  $@")
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(APP_LIBS) $(LIB_LIBS)
+	$(Q)$(CXX) $(OUR_LDFLAGS) $(LDFLAGS) -o $@ $^ $(APP_LIBS) $(LIB_LIBS)
 
 test:
 	$(BUILD_WITH) $(TEST_PROGRAM) $(PROGRAMS)
@@ -163,7 +164,7 @@ check-headers:
 
 $(OBJ)/headers/%.checked: % $(FLAGS_FILE)
 	@mkdir -p $(@D)
-	$(Q)echo '#include "$(abspath $<)"' | $(CXX) $(CPPFLAGS) $(CXXFLAGS) -fsyntax-only -x c++ -
+	$(Q)echo '#include "$(abspath $<)"' | $(CXX) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) -fsyntax-only -x c++ -
 	@touch $@
 
 # --- installation ------------------------------------------------------------------------------------------------------

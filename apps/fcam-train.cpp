@@ -175,7 +175,7 @@ int train(Options& options, CommandLine& line) {
     write_summary(folder, options, epoch, seconds);
     save_checkpoint(folder.checkpoint(), trainer);
     progress.line(epoch_line(epoch, options.epochs));
-    return signals.received() == 0;
+    return signals.received() == 0 || epoch.number == options.epochs;  // a finished run is finished
   });
   progress.finish();
   if (!finished) {

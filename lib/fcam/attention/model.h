@@ -81,7 +81,8 @@ class Graph {
   Var<T> focus(const Batch<T>& batch);
   /// g of each patch: (B, m, C). The batch must outlive the record.
   Var<T> classify(const Batch<T>& batch);
-  /// g of one patch a mosaic, such as a blend: (B, patch shape...) -> (B, C). Remembered as bag_logits().
+  /// g of one patch a mosaic, such as a blend: (B, patch shape...) -> (B, C). Remembered as bag_logits(),
+  /// from which soft inference takes its scores.
   Var<T> classify(Var<T> x);
   /// The same, not remembered: for patches that do not stand for the whole mosaic.
   Var<T> classify_apart(Var<T> x);

@@ -18,7 +18,7 @@ struct ConvShape {
   std::size_t pool;                   ///< 1 or 2
   bool relu;
 
-  // always inlined: see conv_kernels_body.h
+  // always inlined: see conv_kernels.inc
   [[gnu::always_inline]] std::size_t run() const {
     return kernel * channels;
   }  ///< contiguous numbers under one row of the kernel

@@ -5,5 +5,5 @@
 #define FCAM_LANES 4
 #define FCAM_VECTORS 2
 #define FCAM_PIXELS 4
-#include "fcam/nn/conv_kernels_body.h"
+#include "fcam/nn/conv_kernels.inc"
 #endif

@@ -28,7 +28,8 @@ struct TrainerOptions {
 };
 
 /// Trains a model. A step cuts its batch into shards that threads work on; their gradients are added in a fixed order,
-/// so that the weights are the same bits for every number of threads. A step after the first allocates nothing.
+/// so that the weights are the same bits for every number of threads. Once every
+/// thread has worked on a full shard, a step allocates nothing.
 template <class T = float>
 class Trainer {
  public:
