@@ -109,7 +109,7 @@ test:
 
 # Debug information and checks that stop at the first fault; its own build folder.
 asan:
-	$(Q)$(MAKE) test BUILD=$(BUILD)/asan OPTIMIZE='-O1 -g -march=$(ARCH)' \
+	$(Q)$(MAKE) test BUILD=$(BUILD)/asan OPTIMIZE='-O1 -g1 -march=$(ARCH)' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
 
 # --- the demonstration -------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ deps:
 HEADERS := $(sort $(wildcard lib/fcam/*.h lib/fcam/*/*.h apps/common/*.h tests/support/*.h))
 
 format:
-	clang-format -i $(HEADERS) $(LIB_SOURCES) $(APP_SOURCES) $(COMMON) $(TEST_SOURCES) $(wildcard tests/*/*.h)
+	@clang-format -i $(HEADERS) $(LIB_SOURCES) $(APP_SOURCES) $(COMMON) $(TEST_SOURCES) $(wildcard tests/*/*.h)
 
 check-layers:
 	@sh tests/check-layers.sh

@@ -156,9 +156,11 @@ int train(Options& options, CommandLine& line) {
   Progress progress(options.common.quiet);
   const std::string done = std::to_string(trainer.epochs_done());
   if (goes_on && trainer.epochs_done() == options.epochs && is_there(folder.model())) {
+    save(model, folder.model());  // the one that is there may be of before the last epochs
     progress.line("run " + quote(folder.path) + " has done its " + done + " epochs");
     return exit_done;
   }
+  folder.remove_model();  // of an earlier end, where the run goes on
   progress.line("run " + quote(folder.path) + (goes_on ? ", going on after epoch " + done : ""));
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());

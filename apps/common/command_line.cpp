@@ -149,15 +149,9 @@ CommandLine::CommandLine(std::string program, std::string description) : options
 
 CommandLine::~CommandLine() = default;
 
-const std::string& CommandLine::program() const {
-  return options_->program;
-}
-void CommandLine::group(const std::string& title) {
-  options_->group = title;
-}
-void CommandLine::examples(const std::string& text) {
-  options_->page.examples = text;
-}
+const std::string& CommandLine::program() const { return options_->program; }
+void CommandLine::group(const std::string& title) { options_->group = title; }
+void CommandLine::examples(const std::string& text) { options_->page.examples = text; }
 
 void CommandLine::flag(const std::string& name, bool& value, const std::string& help) {
   const auto assign = [&value, name](const std::string& text) {
@@ -258,9 +252,7 @@ void CommandLine::arguments(const std::string& name, std::vector<std::string>& v
   options_->page.entries.push_back({"Arguments", name + "...", help});
 }
 
-void CommandLine::not_recorded(const std::string& name) {
-  options_->find(name)->recorded = false;
-}
+void CommandLine::not_recorded(const std::string& name) { options_->find(name)->recorded = false; }
 
 CommandLine::Outcome CommandLine::parse(int argc, const char* const* argv,
                                         const std::function<std::string()>& default_config) {
@@ -324,13 +316,9 @@ CommandLine::Outcome CommandLine::parse(int argc, const char* const* argv,
   return Outcome::run;
 }
 
-bool CommandLine::given(const std::string& name) const {
-  return options_->find(name)->given;
-}
+bool CommandLine::given(const std::string& name) const { return options_->find(name)->given; }
 
-std::string CommandLine::to_toml(const std::string& name) const {
-  return options_->find(name)->to_toml();
-}
+std::string CommandLine::to_toml(const std::string& name) const { return options_->find(name)->to_toml(); }
 
 std::vector<std::string> CommandLine::recorded() const {
   std::vector<std::string> names;

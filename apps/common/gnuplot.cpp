@@ -155,9 +155,7 @@ std::string output_command(const std::string& path) {
 
 }  // namespace
 
-void check_plot_path(const std::string& output_path) {
-  static_cast<void>(kind_of(output_path));
-}
+void check_plot_path(const std::string& output_path) { static_cast<void>(kind_of(output_path)); }
 
 PlotResult run_gnuplot(const std::string& script, const std::string& output_path, PlotSize size) {
   const std::string start = preamble(kind_of(output_path), size);

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <limits>
 #include <new>
+#include <stdexcept>
 
 #include "fcam/base/error.h"
 #include "fcam/base/parallel.h"
@@ -21,9 +22,7 @@ namespace {
 
 volatile std::sig_atomic_t received_signal = 0;
 
-extern "C" void note_signal(int signal) {
-  received_signal = signal;
-}
+extern "C" void note_signal(int signal) { received_signal = signal; }
 
 int complain(const char* name, const char* message, int code) {
   std::fprintf(stderr, "%s: error: %s\n", name, message);
@@ -41,6 +40,8 @@ int guarded(const char* name, const std::function<int()>& body) {
     return complain(name, error.what(), exit_write);
   } catch (const DivergedError& error) {
     return complain(name, error.what(), exit_diverged);
+  } catch (const std::length_error&) {  // more than a container can hold
+    return complain(name, "memory: expected sizes that fit into it, found one that does not", exit_internal);
   } catch (const std::bad_alloc&) {
     return complain(name, "memory: expected more of it, found none left", exit_internal);
   } catch (const std::exception& error) {
@@ -106,8 +107,6 @@ StopSignals::~StopSignals() {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-int StopSignals::received() const {
-  return received_signal;
-}
+int StopSignals::received() const { return received_signal; }
 
 }  // namespace fcam::apps

@@ -45,9 +45,7 @@ std::string rate_text(double per_second) {
   return "";
 }
 
-std::string two_digits(std::size_t number) {
-  return (number < 10 ? "0" : "") + std::to_string(number);
-}
+std::string two_digits(std::size_t number) { return (number < 10 ? "0" : "") + std::to_string(number); }
 
 // "0:07", "12:34", "3:04:05".
 std::string time_text(double seconds) {
@@ -99,9 +97,7 @@ Progress::Progress(bool quiet, ProgressOutput output) : quiet_(quiet), output_(s
   if (!output_.clock) output_.clock = steady_seconds;
 }
 
-Progress::~Progress() {
-  finish();
-}
+Progress::~Progress() { finish(); }
 
 void Progress::start(std::string label, std::size_t total, std::size_t done) {
   label_ = std::move(label);

@@ -15,6 +15,12 @@ std::array<std::string, 5> files_of(const RunFolder& folder) {
   return {folder.config(), folder.log(), folder.checkpoint(), folder.model(), folder.summary()};
 }
 
+void remove(const std::string& file) {
+  std::error_code error;
+  std::filesystem::remove(file, error);
+  if (error) throw WriteError(quote(file) + ": expected to remove it, found: " + error.message());
+}
+
 }  // namespace
 
 RunOptions::RunOptions() : learning_rate(std::numeric_limits<double>::quiet_NaN()) {}
@@ -74,12 +80,10 @@ void RunFolder::create() const {
 }
 
 void RunFolder::clear() const {
-  for (const auto& file : files_of(*this)) {
-    std::error_code error;
-    std::filesystem::remove(file, error);
-    if (error) throw WriteError(quote(file) + ": expected to remove it, found: " + error.message());
-  }
+  for (const auto& file : files_of(*this)) remove(file);
 }
+
+void RunFolder::remove_model() const { remove(model()); }
 
 std::string default_run_folder(const RunOptions& options) {
   return "runs/" + options.data.kind() + "-" + options.loss + "-m" + std::to_string(options.data.patches) + "-s" +

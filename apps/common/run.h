@@ -49,6 +49,8 @@ struct RunFolder {
   void create() const;
   /// Removes the files. Throws WriteError.
   void clear() const;
+  /// Removes the weights alone. Throws WriteError.
+  void remove_model() const;
 };
 
 /// runs/DATA-LOSS-mM-sS

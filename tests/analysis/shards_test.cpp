@@ -93,9 +93,7 @@ TEST_CASE("every mosaic of a batch is in one shard, in order, and shards differ 
   }
 }
 
-TEST_CASE("no mosaics make no shards", "[analysis]") {
-  CHECK(pieces_of(numbered_bags(3, 2), {}, 2).empty());
-}
+TEST_CASE("no mosaics make no shards", "[analysis]") { CHECK(pieces_of(numbered_bags(3, 2), {}, 2).empty()); }
 
 TEST_CASE("an exception in a shard comes out on the caller's thread", "[analysis]") {
   const Model<float> model = numbered_model();

@@ -103,6 +103,23 @@ TEST_CASE("--resume of a run that is complete changes nothing", "[resume]") {
   CHECK(contents_of(folder.file("run")) == before);
 }
 
+TEST_CASE("weights of an earlier end do not outlive a run that goes on", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run"));
+  const std::string early = read_file(folder.file("run/model.safetensors"));
+  run_well(training(folder, "--epochs 3 --resume --out run"));
+  const Contents before = contents_of(folder.file("run"));
+  // as after a kill between the last checkpoint and the weights
+  write_file(folder.file("run/model.safetensors"), early);
+  run_well(command(folder, "fcam-train --resume --out run"));
+  CHECK(contents_of(folder.file("run")) == before);
+  Process process(training(folder, "--epochs 100000 --resume --out run"));
+  process.wait_for("epoch 5/");
+  process.send(SIGTERM);
+  CHECK(process.wait().code == 143);
+  CHECK_FALSE(fs::exists(folder.file("run/model.safetensors")));
+}
+
 TEST_CASE("--resume makes what a kill at the very end has left undone", "[resume]") {
   const TemporaryFolder folder;
   run_well(training(folder, "--out run"));

@@ -23,7 +23,8 @@ class TorchFiles {
  public:
   TorchFiles() : golden_(golden("torch_step.json")) {
     for (const std::string split : {"train", "test"}) {
-      write_npy(folder_.file("x_" + split + ".npy"), golden_["x_shape"].get<Shape>(), golden_["x"].get<std::vector<float>>());
+      write_npy(folder_.file("x_" + split + ".npy"), golden_["x_shape"].get<Shape>(),
+                golden_["x"].get<std::vector<float>>());
       for (const std::string what : {"y", "z"}) {
         const auto values = golden_[what].get<std::vector<std::int64_t>>();
         write_npy(folder_.file(what + "_" + split + ".npy"), {values.size()}, values);
@@ -39,8 +40,9 @@ class TorchFiles {
   const json& expected() const { return golden_; }
   std::string file(const std::string& name) const { return folder_.file(name); }
   std::vector<std::string> options(const std::string& program, const std::string& loss) const {
-    return {program, "--data", "npy:" + folder_.path().string(), "--loss", loss, "--focus", golden_["focus"],
-            "--classify", golden_["classify"]};
+    return {program,          "--data",     "npy:" + folder_.path().string(),
+            "--loss",         loss,         "--focus",
+            golden_["focus"], "--classify", golden_["classify"]};
   }
 
  private:
@@ -70,8 +72,8 @@ TEST_CASE("fcam-evaluate --model gives PyTorch's attention, scores and loss", "[
   for (const std::string loss : {"sa", "ha", "lv"}) {
     INFO(loss);
     const Result result = run_with(files.options("fcam-evaluate", loss),
-                                   {"--model", files.file("weights.safetensors"), "--dump", files.file("dump.csv"), "--json",
-                                    files.file("result.json"), "--quiet"});
+                                   {"--model", files.file("weights.safetensors"), "--dump", files.file("dump.csv"),
+                                    "--json", files.file("result.json"), "--quiet"});
     CHECK(result.err == "");
     REQUIRE(result.code == 0);
     const json& expected = files.expected()["losses"][loss];
@@ -86,7 +88,8 @@ TEST_CASE("fcam-evaluate --model gives PyTorch's attention, scores and loss", "[
       const auto label = files.expected()["y"][i].get<std::size_t>();
       CHECK(cells["s_y"] == Approx(expected["scores"][i][label].get<double>()).margin(1e-6));
       for (std::size_t j = 0; j < files.expected()["attention"][i].size(); ++j) {
-        CHECK(cells["a_" + std::to_string(j)] == Approx(files.expected()["attention"][i][j].get<double>()).margin(1e-6));
+        CHECK(cells["a_" + std::to_string(j)] ==
+              Approx(files.expected()["attention"][i][j].get<double>()).margin(1e-6));
       }
     }
   }
@@ -95,10 +98,10 @@ TEST_CASE("fcam-evaluate --model gives PyTorch's attention, scores and loss", "[
 TEST_CASE("one step of fcam-train from PyTorch's weights is PyTorch's gradient", "[apps]") {
   const TorchFiles files;
   for (const std::string loss : {"sa", "ha", "lv"}) {
-    const Result result = run_with(
-        files.options("fcam-train", loss),
-        {"--init", files.file("weights.safetensors"), "--momentum", "0", "--lr", "1", "--batch", "6", "--epochs", "1",
-         "--eval-every", "0", "--out", files.file("run-" + loss), "--quiet"});
+    const Result result =
+        run_with(files.options("fcam-train", loss),
+                 {"--init", files.file("weights.safetensors"), "--momentum", "0", "--lr", "1", "--batch", "6",
+                  "--epochs", "1", "--eval-every", "0", "--out", files.file("run-" + loss), "--quiet"});
     CHECK(result.err == "");
     REQUIRE(result.code == 0);
     const SafeTensors before = read_safetensors(files.file("weights.safetensors"));

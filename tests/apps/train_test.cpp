@@ -225,6 +225,23 @@ TEST_CASE("a learning rate that is far too large is exit code 5 naming epoch and
   CHECK_FALSE(fs::exists(folder.file("run/model.safetensors")));
 }
 
+TEST_CASE("a run whose test loss is not finite has diverged, and leaves no weights", "[train]") {
+  const TemporaryFolder folder;
+  const Result result = run(command(folder, "fcam-train" + tiny() + "--epochs 1 --batch 200 --lr 1e30 --out run"));
+  CHECK(result.code == 5);
+  CHECK_THAT(result.err, Contains("epoch 1, test mosaics: expected a finite loss"));
+  CHECK_FALSE(fs::exists(folder.file("run/model.safetensors")));
+  CHECK_FALSE(fs::exists(folder.file("run/checkpoint.safetensors")));
+}
+
+TEST_CASE("one foreground class is learnt at once", "[train]") {
+  const TemporaryFolder folder;
+  for (const std::string loss : {"sa", "ha", "lv"}) {
+    run_well(training(folder, "--foreground 0 --out " + loss + " --loss " + loss));
+    CHECK(read_json(folder.file(loss + "/summary.json"))["train"]["accuracy"] == 1.0);
+  }
+}
+
 TEST_CASE("a folder that cannot be made is exit code 4 and names it", "[train]") {
   const TemporaryFolder folder;
   write_file(folder.file("file"), "content");

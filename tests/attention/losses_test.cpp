@@ -13,12 +13,13 @@ using namespace fcam::test;
 
 namespace {
 
-// A model of linear networks on patches of `classes` + 1 numbers: the score of a patch is its last number, its logits are
-// the others. So a test writes down scores and logits.
+// A model of linear networks on patches of `classes` + 1 numbers: the score of a patch is its last number, its logits
+// are the others. So a test writes down scores and logits.
 template <class T>
 Model<T> reading_model(std::size_t classes) {
   Model<T> model({classes + 1}, classes, {.focus = "linear nobias", .classify = "linear nobias"});
-  for (auto* weights : {&model.focus.weights(), &model.classify.weights()}) std::fill(weights->begin(), weights->end(), T(0));
+  for (auto* weights : {&model.focus.weights(), &model.classify.weights()})
+    std::fill(weights->begin(), weights->end(), T(0));
   model.focus.weights()[classes] = 1;
   for (std::size_t c = 0; c < classes; ++c) model.classify.weights()[c * (classes + 1) + c] = 1;
   return model;
@@ -39,7 +40,8 @@ struct Value {
 };
 
 template <class T>
-double loss_of(const std::string& name, const Model<T>& model, const Batch<T>& batch, ModelGradient<T>* gradient = nullptr) {
+double loss_of(const std::string& name, const Model<T>& model, const Batch<T>& batch,
+               ModelGradient<T>* gradient = nullptr) {
   Graph<T> graph(model);
   graph.clear(gradient);
   const Var<T> loss = loss_function<T>(find_loss(name))(graph, batch);
@@ -56,25 +58,29 @@ TEST_CASE("gradients of the losses of linear, fully connected and convolutional 
     Shape patch;
     std::string focus, classify;
   };
-  const std::vector<Networks> all{{{5}, "linear", "linear nobias"},
-                                  {{6}, "fc4 relu linear", "fc5 relu fc4 relu"},
-                                  {{2, 7, 7}, "conv3k3 nobias relu pool2 fc4", "conv2k3 relu pool2 conv2k2 relu fc3 relu"}};
+  const std::vector<Networks> all{
+      {{5}, "linear", "linear nobias"},
+      {{6}, "fc4 relu linear", "fc5 relu fc4 relu"},
+      {{2, 7, 7}, "conv3k3 nobias relu pool2 fc4", "conv2k3 relu pool2 conv2k2 relu fc3 relu"}};
   for (const auto& [patch, focus, classify] : all) {
     for (const std::string& name : names) {
       Model<double> model(patch, 3, {.focus = focus, .classify = classify, .seed = 5});
       for (auto* weights : {&model.focus.weights(), &model.classify.weights()}) {
         for (std::size_t i = 0; i < weights->size(); ++i) (*weights)[i] += 0.01 * std::sin(static_cast<double>(i));
       }
-      CHECK(check_loss_gradient(name, loss_function<double>(find_loss(name)), model, random_batch(4, 3, patch, 3)) == "");
+      CHECK(check_loss_gradient(name, loss_function<double>(find_loss(name)), model, random_batch(4, 3, patch, 3)) ==
+            "");
     }
   }
 }
 
 TEST_CASE("gradients of the losses of the paper's kind of network") {
   for (const std::string& name : names) {
-    Model<double> model({1, 10, 10}, 2, {.focus = "conv2k3 relu pool2 conv3k3 relu fc4 relu fc3 relu",
-                                         .classify = "conv2k3 relu pool2 conv3k3 relu fc4 relu fc3 relu"});
-    CHECK(check_loss_gradient(name, loss_function<double>(find_loss(name)), model, random_batch(3, 4, {1, 10, 10}, 2)) == "");
+    Model<double> model({1, 10, 10}, 2,
+                        {.focus = "conv2k3 relu pool2 conv3k3 relu fc4 relu fc3 relu",
+                         .classify = "conv2k3 relu pool2 conv3k3 relu fc4 relu fc3 relu"});
+    CHECK(check_loss_gradient(name, loss_function<double>(find_loss(name)), model,
+                              random_batch(3, 4, {1, 10, 10}, 2)) == "");
   }
 }
 
@@ -85,7 +91,8 @@ TEST_CASE("a wrong loss gradient is found") {
     return -mean(sum(a * pick(log_softmax(graph.classify(batch)), batch.label)));
   };
   Model<double> model({5}, 3, {.focus = "linear", .classify = "linear"});
-  CHECK_THAT(check_loss_gradient("wrong", wrong, model, random_batch(4, 3, {5}, 3)), Catch::StartsWith("wrong, focus: gradient at"));
+  CHECK_THAT(check_loss_gradient("wrong", wrong, model, random_batch(4, 3, {5}, 3)),
+             Catch::StartsWith("wrong, focus: gradient at"));
 }
 
 TEST_CASE("the losses have the values of their equations") {
@@ -117,9 +124,10 @@ TEST_CASE("with one patch the three losses and their gradients are the same cros
 TEMPLATE_TEST_CASE("losses and gradients are finite for logits and scores of magnitude 1e4", "", float, double) {
   const Model<TestType> model = reading_model<TestType>(2);
   const TestType big = 10000;
-  const std::vector<Batch<TestType>> batches{
-      one_mosaic<TestType>({{big, -big, big}, {-big, big, -big}}, 0), one_mosaic<TestType>({{big, -big, big}, {-big, big, -big}}, 1),
-      one_mosaic<TestType>({{-big, big, big}, {big, -big, big}}, 0), one_mosaic<TestType>({{0, 0, -big}, {big, big, -big}}, 1)};
+  const std::vector<Batch<TestType>> batches{one_mosaic<TestType>({{big, -big, big}, {-big, big, -big}}, 0),
+                                             one_mosaic<TestType>({{big, -big, big}, {-big, big, -big}}, 1),
+                                             one_mosaic<TestType>({{-big, big, big}, {big, -big, big}}, 0),
+                                             one_mosaic<TestType>({{0, 0, -big}, {big, big, -big}}, 1)};
   for (const auto& batch : batches) {
     for (const std::string& name : names) {
       ModelGradient<TestType> gradient(model);
@@ -166,4 +174,16 @@ TEST_CASE("two patches classified apart in one loss both send gradients to g") {
   };
   Model<double> model({5}, 3, {.focus = "fc4 relu linear", .classify = "fc4 relu linear"});
   CHECK(check_loss_gradient("twice", twice, model, random_batch(4, 3, {5}, 3)) == "");
+}
+
+TEST_CASE("with one class every loss and its gradients are zero") {
+  const Model<double> model({5}, 1, {.focus = "fc4 relu linear", .classify = "fc4 relu linear"});
+  const Batch<double> batch = random_batch(4, 3, {5}, 1);
+  for (const std::string& name : names) {
+    ModelGradient<double> gradient(model);
+    CHECK(std::abs(loss_of(name, model, batch, &gradient)) < 1e-14);
+    for (const auto* part : {&gradient.focus, &gradient.classify}) {
+      for (const double g : *part) CHECK(std::abs(g) < 1e-14);
+    }
+  }
 }

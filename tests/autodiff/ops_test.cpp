@@ -52,7 +52,8 @@ TEST_CASE("gradient of softmax for rows of every length") {
 
 TEST_CASE("gradient of log_softmax for rows of every length") {
   for (const Shape& shape : row_shapes) {
-    CHECK(check_operation("log_softmax", {normal_tensor(shape)}, [](auto&, auto& x) { return log_softmax(x[0]); }) == "");
+    CHECK(check_operation("log_softmax", {normal_tensor(shape)}, [](auto&, auto& x) { return log_softmax(x[0]); }) ==
+          "");
   }
 }
 
@@ -67,8 +68,10 @@ TEST_CASE("gradients of logsumexp, sum and mean") {
 
 TEST_CASE("gradient of pick from rows and from rows of patches") {
   const std::vector<int> index{2, 0, 1};
-  CHECK(check_operation("pick (B,C)", {normal_tensor({3, 4})}, [&](auto&, auto& x) { return pick(x[0], index); }) == "");
-  CHECK(check_operation("pick (B,m,C)", {normal_tensor({3, 2, 4})}, [&](auto&, auto& x) { return pick(x[0], index); }) == "");
+  CHECK(check_operation("pick (B,C)", {normal_tensor({3, 4})}, [&](auto&, auto& x) { return pick(x[0], index); }) ==
+        "");
+  CHECK(check_operation("pick (B,m,C)", {normal_tensor({3, 2, 4})},
+                        [&](auto&, auto& x) { return pick(x[0], index); }) == "");
 }
 
 TEST_CASE("gradient of blend in attention and in patches, longer than its partial sums too") {

@@ -25,9 +25,7 @@ Var<double> scaled_square(Var<double> x, double factor, int& sweeps) {
   return Var<double>(node);
 }
 
-std::vector<double> elements(const Tensor<double>& x) {
-  return {x.data(), x.data() + x.size()};
-}
+std::vector<double> elements(const Tensor<double>& x) { return {x.data(), x.data() + x.size()}; }
 
 }  // namespace
 

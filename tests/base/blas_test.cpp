@@ -86,9 +86,7 @@ struct BlasThreads {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("gemm of two plain matrices", "[base]", float, double) {
-  check_all_shapes<TestType>(false, false);
-}
+TEMPLATE_TEST_CASE("gemm of two plain matrices", "[base]", float, double) { check_all_shapes<TestType>(false, false); }
 
 TEMPLATE_TEST_CASE("gemm with the first matrix transposed", "[base]", float, double) {
   check_all_shapes<TestType>(true, false);
@@ -154,6 +152,4 @@ TEST_CASE("the caller's BLAS threads come back after users on several threads", 
   CHECK(openblas_get_num_threads() == 2);
 }
 
-TEST_CASE("the BLAS says what it is", "[base]") {
-  CHECK_THAT(blas_description(), Catch::Contains("OpenBLAS"));
-}
+TEST_CASE("the BLAS says what it is", "[base]") { CHECK_THAT(blas_description(), Catch::Contains("OpenBLAS")); }

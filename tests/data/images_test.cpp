@@ -11,9 +11,7 @@ namespace {
 
 const std::vector<std::string> two_names{"cat", "dog"};
 
-Images small_images() {
-  return Images({1, 1, 2}, std::vector<std::uint8_t>{0, 255, 51, 102}, {1, 0}, two_names);
-}
+Images small_images() { return Images({1, 1, 2}, std::vector<std::uint8_t>{0, 255, 51, 102}, {1, 0}, two_names); }
 
 }  // namespace
 

@@ -31,9 +31,7 @@ Mosaic drawn(const Mosaics& mosaics, std::size_t i) {
   return mosaic;
 }
 
-bool same(const Mosaic& a, const Mosaic& b) {
-  return a.images == b.images && a.label == b.label && a.z == b.z;
-}
+bool same(const Mosaic& a, const Mosaic& b) { return a.images == b.images && a.label == b.label && a.z == b.z; }
 
 void check_refused(const MosaicOptions& options, std::initializer_list<std::string> parts) {
   check_error<UsageError>([&] { Mosaics(numbered_images(50), options); }, parts);

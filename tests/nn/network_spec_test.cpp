@@ -45,8 +45,8 @@ TEST_CASE("the paper's preset is the paper's network") {
 }
 
 TEST_CASE("a specification written as text reads back the same") {
-  for (const char* text : {"paper", "lenet", "small", "mlp", "linear", "linear nobias", "conv4k5s3p2 nobias pool3 fc7 relu",
-                           "relu pool2 conv1k1 fc3 nobias linear nobias"}) {
+  for (const char* text : {"paper", "lenet", "small", "mlp", "linear", "linear nobias",
+                           "conv4k5s3p2 nobias pool3 fc7 relu", "relu pool2 conv1k1 fc3 nobias linear nobias"}) {
     for (const Role role : {Role::focus, Role::classify}) {
       const NetworkSpec spec = parse_network(text, role);
       CHECK(parse_network(to_string(spec), Role::classify) == spec);
@@ -60,16 +60,23 @@ TEST_CASE("white space around layers does not matter") {
 
 TEST_CASE("an unknown preset is refused with the names that exist and the nearest") {
   CHECK(error_of("papr") ==
-        "classify network 'papr': expected one of paper, lenet, small, mlp, linear, found 'papr' (nearest: paper); or a list "
+        "classify network 'papr': expected one of paper, lenet, small, mlp, linear, found 'papr' (nearest: paper); or "
+        "a list "
         "of layers");
 }
 
 TEST_CASE("a word that is no layer is named with its place") {
-  CHECK_THAT(error_of("conv32k3 relu banana"), Catch::StartsWith("classify network 'conv32k3 relu banana': layer 3 'banana': expected"));
-  for (const char* bad : {"conv32 relu", "convk3 relu", "conv0k3 relu", "conv3k0 relu", "conv3k3s0 relu", "conv3k3x relu",
-                          "pool relu", "pool0 relu", "fc relu", "fc-3 relu", "fc3.5 relu", "relu6 relu", "fc99999999999 relu"}) {
+  CHECK_THAT(error_of("conv32k3 relu banana"),
+             Catch::StartsWith("classify network 'conv32k3 relu banana': layer 3 'banana': expected"));
+  for (const char* bad :
+       {"conv32 relu", "convk3 relu", "conv0k3 relu", "conv3k0 relu", "conv3k3s0 relu", "conv3k3x relu", "pool relu",
+        "pool0 relu", "fc relu", "fc-3 relu", "fc3.5 relu", "relu6 relu", "fc99999999999 relu"}) {
     CHECK_THAT(error_of(bad), Catch::Contains("layer 1"));
   }
+}
+
+TEST_CASE("one word that looks like a layer is refused as a layer, not as a preset") {
+  CHECK_THAT(error_of("conv3k3s0"), Catch::Contains("layer 1 'conv3k3s0': expected convNkK"));
 }
 
 TEST_CASE("nobias needs a layer with weights before it") {

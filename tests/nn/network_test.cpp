@@ -30,7 +30,8 @@ std::vector<double> outputs_of(const Network<double>& network, const std::vector
 
 }  // namespace
 
-TEST_CASE("gradients of convolutions: every kernel, stride and padding, also where the window does not divide the input") {
+TEST_CASE(
+    "gradients of convolutions: every kernel, stride and padding, also where the window does not divide the input") {
   for (const int kernel : {1, 2, 3, 5, 7}) {
     for (const int stride : {1, 2, 3}) {
       for (const int padding : {0, 1, 2}) {
@@ -60,8 +61,9 @@ TEST_CASE("gradients of ReLU on images, on vectors, and before anything else") {
 }
 
 TEST_CASE("gradients of convolution, ReLU and pooling as one stage") {
-  for (const char* layers : {"conv3k3 relu pool2", "conv3k3 pool2 relu", "conv3k3 pool2", "conv3k3 relu", "conv3k2s2p1 relu pool3",
-                             "conv2k3 relu pool2 pool2", "conv2k3 relu relu pool2 relu conv3k2 relu"}) {
+  for (const char* layers :
+       {"conv3k3 relu pool2", "conv3k3 pool2 relu", "conv3k3 pool2", "conv3k3 relu", "conv3k2s2p1 relu pool3",
+        "conv2k3 relu pool2 pool2", "conv2k3 relu relu pool2 relu conv3k2 relu"}) {
     CHECK(check_network(layers, {2, 9, 10}) == "");
   }
 }
@@ -78,17 +80,20 @@ TEST_CASE("gradients of the presets") {
   CHECK(check_network("small", {1, 12, 12}, 1) == "");
 }
 
-TEST_CASE("gradients of more images than one block holds") { CHECK(check_network("conv2k3 relu pool2", {1, 5, 5}, 150) == ""); }
+TEST_CASE("gradients of more images than one block holds") {
+  CHECK(check_network("conv2k3 relu pool2", {1, 5, 5}, 150) == "");
+}
 
 TEST_CASE("a convolution has the values of its definition") {
   // 1 channel 3x3, one 2x2 filter, padding 1: checked by hand.
   Network<double> network(parse_network("conv1k2p1 linear nobias", Role::focus), Role::focus, {1, 3, 3}, 16);
   const std::vector<double> filter{1, 2, 3, 4};
   std::copy(filter.begin(), filter.end(), network.weights().begin());
-  network.weights()[4] = 0.5;  // bias
+  network.weights()[4] = 0.5;                                              // bias
   for (std::size_t i = 0; i < 16; ++i) network.weights()[5 + i * 17] = 1;  // the output layer passes the map on
   const auto out = outputs_of(network, {1, 2, 3, 4, 5, 6, 7, 8, 9}, 1);
-  CHECK(out == std::vector<double>{4.5, 11.5, 18.5, 9.5, 18.5, 37.5, 47.5, 21.5, 36.5, 67.5, 77.5, 33.5, 14.5, 23.5, 26.5, 9.5});
+  CHECK(out == std::vector<double>{4.5, 11.5, 18.5, 9.5, 18.5, 37.5, 47.5, 21.5, 36.5, 67.5, 77.5, 33.5, 14.5, 23.5,
+                                   26.5, 9.5});
 }
 
 TEST_CASE("pooling takes the first of equal maxima and sends the whole gradient there, none to the dropped border") {
@@ -151,8 +156,8 @@ TEST_CASE("outputs of an image do not depend on the images beside it") {
 }
 
 TEST_CASE("parameters are named per kind in order, with PyTorch's shapes") {
-  const Network<float> network(parse_network("conv4k3 nobias relu conv6k2 pool2 fc7 relu", Role::classify), Role::classify,
-                               {3, 10, 10}, 5);
+  const Network<float> network(parse_network("conv4k3 nobias relu conv6k2 pool2 fc7 relu", Role::classify),
+                               Role::classify, {3, 10, 10}, 5);
   std::vector<std::string> names;
   std::vector<Shape> shapes;
   for (const Parameter& parameter : network.parameters()) {
@@ -171,7 +176,8 @@ TEST_CASE("a layer that does not fit is named with both shapes") {
         "focus network: layer conv2: expected an input of at least 9x9, found an input of 4x7x7");
   CHECK(shape_error("fc8 pool2", {1, 9, 9}) ==
         "focus network: layer pool1: expected an image (channels x height x width), found an input of 8");
-  CHECK(shape_error("pool4", {1, 3, 9}) == "focus network: layer pool1: expected an input of at least 4x4, found an input of 1x3x9");
+  CHECK(shape_error("pool4", {1, 3, 9}) ==
+        "focus network: layer pool1: expected an input of at least 4x4, found an input of 1x3x9");
   CHECK(shape_error("conv4k9p1", {1, 5, 5}) ==
         "focus network: layer conv1: expected an input of at least 9x9 after padding, found an input of 1x5x5");
 }
@@ -190,7 +196,8 @@ TEST_CASE("initial weights are Xavier normal, biases zero, and depend on the see
     } else {
       const auto window = static_cast<double>(size / (parameter.shape[0] * parameter.shape[1]));
       const double variance = 2 / (static_cast<double>(parameter.shape[0] + parameter.shape[1]) * window);
-      CHECK(square / static_cast<double>(size) == Approx(variance).epsilon(4.5 * std::sqrt(2 / static_cast<double>(size))));
+      CHECK(square / static_cast<double>(size) ==
+            Approx(variance).epsilon(4.5 * std::sqrt(2 / static_cast<double>(size))));
     }
   }
   Network<double> again(spec, Role::classify, {4, 10, 10}, 3), other(spec, Role::classify, {4, 10, 10}, 3);

@@ -29,8 +29,8 @@ inline Var<double> weighted_sum(Var<double> y, const Tensor<double>& weights) {
 }
 
 /// Checks the gradient of an operation in all elements of all its inputs. Buffers are poisoned with NaN in between.
-inline std::string check_operation(const std::string& name, std::vector<Tensor<double>> inputs, const Operation& operation,
-                                   const GradientCheckOptions& options = {}) {
+inline std::string check_operation(const std::string& name, std::vector<Tensor<double>> inputs,
+                                   const Operation& operation, const GradientCheckOptions& options = {}) {
   Tape<double> tape;
   Tensor<double> weights;
   const auto record = [&](std::vector<Var<double>>& leaves) {
@@ -55,8 +55,9 @@ inline std::string check_operation(const std::string& name, std::vector<Tensor<d
     gradients.emplace_back(leaf.gradient().data(), leaf.gradient().data() + leaf.gradient().size());
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::string error = check_gradient(name + ", input " + std::to_string(i), {inputs[i].data(), inputs[i].size()},
-                                             gradients[i], [&] { return record(leaves).scalar(); }, options);
+    const std::string error = check_gradient(
+        name + ", input " + std::to_string(i), {inputs[i].data(), inputs[i].size()}, gradients[i],
+        [&] { return record(leaves).scalar(); }, options);
     if (!error.empty()) return error;
   }
   return {};

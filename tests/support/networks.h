@@ -28,7 +28,8 @@ inline std::string check_network(const std::string& layers, const Shape& input, 
   Tape<double> tape;
   Workspace<double> workspace;
   Buffer<double> gradient(network.weights().size(), 0.0);
-  Application<double> application{.network = &network, .workspace = &workspace, .gradient = &gradient, .activations = {}};
+  Application<double> application{
+      .network = &network, .workspace = &workspace, .gradient = &gradient, .activations = {}};
   const auto poison = [](Buffer<double>& buffer) { std::fill(buffer.begin(), buffer.end(), std::nan("")); };
   const auto record = [&] {
     tape.clear();
@@ -44,13 +45,15 @@ inline std::string check_network(const std::string& layers, const Shape& input, 
     tape.clear();
     tape.poison();
     for (auto& outputs_of_stage : application.activations.outputs) poison(outputs_of_stage);
-    for (auto* buffer : {&workspace.columns, &workspace.map, &workspace.column_gradient, &workspace.result,
-                         &workspace.weight, &workspace.weight_gradient, &workspace.gradient_here, &workspace.gradient_before}) {
+    for (auto* buffer :
+         {&workspace.columns, &workspace.map, &workspace.column_gradient, &workspace.result, &workspace.weight,
+          &workspace.weight_gradient, &workspace.gradient_here, &workspace.gradient_before}) {
       poison(*buffer);
     }
   }
   const auto value = [&] { return record().second.scalar(); };
-  std::string error = check_gradient(layers + ", input", {x.data(), x.size()}, {x_gradient.data(), x_gradient.size()}, value);
+  std::string error =
+      check_gradient(layers + ", input", {x.data(), x.size()}, {x_gradient.data(), x_gradient.size()}, value);
   if (error.empty()) error = check_gradient(layers + ", weights", network.weights(), Buffer<double>(gradient), value);
   return error;
 }

@@ -150,8 +150,6 @@ class Process {
   pid_t child_ = -1;
 };
 
-inline Result run(const Command& command) {
-  return Process(command).wait();
-}
+inline Result run(const Command& command) { return Process(command).wait(); }
 
 }  // namespace fcam::test

@@ -50,66 +50,34 @@ constexpr std::size_t plain = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  return allocate_or_throw(size, plain);
-}
-void* operator new[](std::size_t size) {
-  return allocate_or_throw(size, plain);
-}
+void* operator new(std::size_t size) { return allocate_or_throw(size, plain); }
+void* operator new[](std::size_t size) { return allocate_or_throw(size, plain); }
 void* operator new(std::size_t size, std::align_val_t a) {
   return allocate_or_throw(size, static_cast<std::size_t>(a));
 }
 void* operator new[](std::size_t size, std::align_val_t a) {
   return allocate_or_throw(size, static_cast<std::size_t>(a));
 }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate(size, plain);
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate(size, plain);
-}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, plain); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, plain); }
 void* operator new(std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
   return allocate(size, static_cast<std::size_t>(a));
 }
 void* operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
   return allocate(size, static_cast<std::size_t>(a));
 }
-void operator delete(void* place) noexcept {
-  std::free(place);
-}
-void operator delete[](void* place) noexcept {
-  std::free(place);
-}
-void operator delete(void* place, std::size_t) noexcept {
-  std::free(place);
-}
-void operator delete[](void* place, std::size_t) noexcept {
-  std::free(place);
-}
-void operator delete(void* place, std::align_val_t) noexcept {
-  std::free(place);
-}
-void operator delete[](void* place, std::align_val_t) noexcept {
-  std::free(place);
-}
-void operator delete(void* place, std::size_t, std::align_val_t) noexcept {
-  std::free(place);
-}
-void operator delete[](void* place, std::size_t, std::align_val_t) noexcept {
-  std::free(place);
-}
-void operator delete(void* place, const std::nothrow_t&) noexcept {
-  std::free(place);
-}
-void operator delete[](void* place, const std::nothrow_t&) noexcept {
-  std::free(place);
-}
-void operator delete(void* place, std::align_val_t, const std::nothrow_t&) noexcept {
-  std::free(place);
-}
-void operator delete[](void* place, std::align_val_t, const std::nothrow_t&) noexcept {
-  std::free(place);
-}
+void operator delete(void* place) noexcept { std::free(place); }
+void operator delete[](void* place) noexcept { std::free(place); }
+void operator delete(void* place, std::size_t) noexcept { std::free(place); }
+void operator delete[](void* place, std::size_t) noexcept { std::free(place); }
+void operator delete(void* place, std::align_val_t) noexcept { std::free(place); }
+void operator delete[](void* place, std::align_val_t) noexcept { std::free(place); }
+void operator delete(void* place, std::size_t, std::align_val_t) noexcept { std::free(place); }
+void operator delete[](void* place, std::size_t, std::align_val_t) noexcept { std::free(place); }
+void operator delete(void* place, const std::nothrow_t&) noexcept { std::free(place); }
+void operator delete[](void* place, const std::nothrow_t&) noexcept { std::free(place); }
+void operator delete(void* place, std::align_val_t, const std::nothrow_t&) noexcept { std::free(place); }
+void operator delete[](void* place, std::align_val_t, const std::nothrow_t&) noexcept { std::free(place); }
 
 namespace {
 

@@ -62,9 +62,7 @@ void check_refused(const std::string& text, std::size_t last_epoch, std::initial
 
 }  // namespace
 
-TEST_CASE("the columns of the log", "[training]") {
-  CHECK(log_header() == header);
-}
+TEST_CASE("the columns of the log", "[training]") { CHECK(log_header() == header); }
 
 TEST_CASE("a row has its values in the order of the columns", "[training]") {
   CHECK(log_row({12, metrics_from(0.5), metrics_from(-20), 3.25}) ==

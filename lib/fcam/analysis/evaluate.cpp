@@ -70,10 +70,9 @@ Metrics evaluate(const Model<T>& model, const Mosaics& mosaics, const LossFuncti
   return sum.result();
 }
 
-#define FCAM_INSTANTIATE(T)                                                                         \
-  template class BatchOutcome<T>;                                                                   \
-  template Metrics evaluate(const Model<T>&, const Mosaics&, const LossFunction<T>&,                \
-                            const EvaluateOptions&, Workers&,                                       \
+#define FCAM_INSTANTIATE(T)                                                                                            \
+  template class BatchOutcome<T>;                                                                                      \
+  template Metrics evaluate(const Model<T>&, const Mosaics&, const LossFunction<T>&, const EvaluateOptions&, Workers&, \
                             const std::function<void(std::size_t, const BatchOutcome<T>&)>&);
 FCAM_INSTANTIATE(float)
 FCAM_INSTANTIATE(double)

@@ -45,8 +45,8 @@ struct EvaluateOptions {
   std::size_t batch = 256;  ///< mosaics at a time; the numbers do not depend on it beyond rounding
 };
 
-/// Metrics of a model on all mosaics, the loss among them. `visit(first, outcome)` sees every batch in order, `first` being
-/// the index of its first mosaic. Throws UsageError if model and mosaics do not fit.
+/// Metrics of a model on all mosaics, the loss among them. `visit(first, outcome)` sees every batch in order, `first`
+/// being the index of its first mosaic. Throws UsageError if model and mosaics do not fit.
 template <class T>
 Metrics evaluate(const Model<T>& model, const Mosaics& mosaics, const LossFunction<T>& loss,
                  const EvaluateOptions& options, Workers& workers,

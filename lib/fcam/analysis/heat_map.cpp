@@ -10,9 +10,7 @@ namespace fcam {
 namespace {
 
 // `value` with one decimal; halves go up, as they would by hand: 0.15 (a little less in binary) becomes 0.2.
-std::string tenths(double value) {
-  return fixed(std::round(10 * value) / 10, 1);
-}
+std::string tenths(double value) { return fixed(std::round(10 * value) / 10, 1); }
 
 std::string right_aligned(const std::string& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
@@ -29,9 +27,7 @@ std::size_t bin_of(double value, std::size_t bins) {
 
 }  // namespace
 
-HeatMap::HeatMap(std::size_t bins) : bins_(bins), counts_(bins * bins) {
-  assert(bins >= 1);
-}
+HeatMap::HeatMap(std::size_t bins) : bins_(bins), counts_(bins * bins) { assert(bins >= 1); }
 
 void HeatMap::add(double a_z, double s_y) {
   ++counts_[bin_of(s_y, bins_) * bins_ + bin_of(a_z, bins_)];

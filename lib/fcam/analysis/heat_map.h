@@ -7,8 +7,8 @@
 
 namespace fcam {
 
-/// Histogram on [0,1]^2 of (a_z, s_y): attention on the true foreground, score of the true class. Bins have equal width,
-/// the last is closed.
+/// Histogram on [0,1]^2 of (a_z, s_y): attention on the true foreground, score of the true class. Bins have equal
+/// width, the last is closed.
 class HeatMap {
  public:
   /// Requires bins >= 1.
@@ -20,7 +20,8 @@ class HeatMap {
 
   std::size_t bins() const { return bins_; }
   std::size_t total() const { return total_; }
-  /// Fraction of mosaics in row r (bin of s_y, from low to high) and column c (bin of a_z, from low to high); 0 when empty.
+  /// Fraction of mosaics in row r (bin of s_y, from low to high) and column c (bin of a_z, from low to high); 0 when
+  /// empty.
   double at(std::size_t r, std::size_t c) const;
   /// The top right cell: mosaics that are classified right because the focus is right, confidently.
   double saif() const { return at(bins_ - 1, bins_ - 1); }

@@ -32,8 +32,8 @@ void require_fit(const Model<T>& model, const Mosaics& mosaics) {
   }
 }
 
-#define FCAM_INSTANTIATE(T)                                                                 \
-  template void load(const Mosaics&, std::span<const std::size_t>, Mosaic&, Batch<T>&);     \
+#define FCAM_INSTANTIATE(T)                                                             \
+  template void load(const Mosaics&, std::span<const std::size_t>, Mosaic&, Batch<T>&); \
   template void require_fit(const Model<T>&, const Mosaics&);
 FCAM_INSTANTIATE(float)
 FCAM_INSTANTIATE(double)

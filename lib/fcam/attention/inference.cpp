@@ -24,7 +24,8 @@ void infer_hard(Graph<T>& graph, const Batch<T>& batch, Var<T> f, Outcome<T>& ou
   if (graph.patch_logits()) {
     const Var<T> p = softmax(*graph.patch_logits());
     for (std::size_t b = 0; b < mosaics; ++b) {
-      std::copy_n(p.value().data() + (b * m + row_argmax(f.value(), b)) * classes, classes, outcome.s.data() + b * classes);
+      std::copy_n(p.value().data() + (b * m + row_argmax(f.value(), b)) * classes, classes,
+                  outcome.s.data() + b * classes);
     }
     return;
   }

@@ -20,21 +20,21 @@ namespace losses {
 
 /// Soft attention: L = CE(g(sum_j a_j x_j), y).
 inline constexpr auto soft = [](auto& graph, const auto& batch) {
-  const auto a = softmax(graph.focus(batch));                                          // (B,m)
-  return -mean(pick(log_softmax(graph.classify(blend(a, batch))), batch.label));       // (B,C) -> (B)
+  const auto a = softmax(graph.focus(batch));                                     // (B,m)
+  return -mean(pick(log_softmax(graph.classify(blend(a, batch))), batch.label));  // (B,C) -> (B)
 };
 
 /// Hard attention in expectation: L = sum_j a_j CE(g(x_j), y).
 inline constexpr auto hard = [](auto& graph, const auto& batch) {
-  const auto a = softmax(graph.focus(batch));                                          // (B,m)
-  const auto log_p = pick(log_softmax(graph.classify(batch)), batch.label);            // (B,m)
+  const auto a = softmax(graph.focus(batch));                                // (B,m)
+  const auto log_p = pick(log_softmax(graph.classify(batch)), batch.label);  // (B,m)
   return -mean(sum(a * log_p));
 };
 
 /// Latent variable marginal likelihood: L = -log sum_j a_j softmax(g(x_j))_y.
 inline constexpr auto marginal = [](auto& graph, const auto& batch) {
-  const auto log_a = log_softmax(graph.focus(batch));                                  // (B,m)
-  const auto log_p = pick(log_softmax(graph.classify(batch)), batch.label);            // (B,m)
+  const auto log_a = log_softmax(graph.focus(batch));                        // (B,m)
+  const auto log_p = pick(log_softmax(graph.classify(batch)), batch.label);  // (B,m)
   return -mean(logsumexp(log_a + log_p));
 };
 
@@ -42,10 +42,10 @@ inline constexpr auto marginal = [](auto& graph, const auto& batch) {
 
 /// A loss under the name that users type.
 struct NamedLoss {
-  std::string name;                        ///< "sa", "ha" or "lv"
-  std::string title;                       ///< "soft attention" ...
-  Inference inference = Inference::soft;   ///< the rule that goes with it
-  double learning_rate = 0.05;             ///< that suits it on images with SGD and momentum 0.9
+  std::string name;                       ///< "sa", "ha" or "lv"
+  std::string title;                      ///< "soft attention" ...
+  Inference inference = Inference::soft;  ///< the rule that goes with it
+  double learning_rate = 0.05;            ///< that suits it on images with SGD and momentum 0.9
 };
 
 /// The losses that exist, in the paper's order.

@@ -104,10 +104,10 @@ Var<T> Graph<T>::classify_apart(Var<T> x) {
   return apply_network(model_->classify, gradient_ != nullptr ? &gradient_->classify : nullptr, x);
 }
 
-#define FCAM_INSTANTIATE(T)         \
-  template struct Model<T>;         \
-  template struct ModelGradient<T>; \
-  template class Graph<T>;          \
+#define FCAM_INSTANTIATE(T)                                       \
+  template struct Model<T>;                                       \
+  template struct ModelGradient<T>;                               \
+  template class Graph<T>;                                        \
   template std::vector<NamedWeights<T>> named_weights(Model<T>&); \
   template std::vector<NamedWeights<const T>> named_weights(const Model<T>&);
 FCAM_INSTANTIATE(float)

@@ -16,9 +16,9 @@ struct GradientCheckOptions {
   std::function<std::vector<double>(std::size_t i)> legal_at_kink;
 };
 
-/// Compares `gradient` with fourth-order central differences of value() in each element of `x`, which is moved and put back.
-/// Steps that straddle a kink are tried again smaller. Returns an empty text where all elements agree, else one line with
-/// the name, the index of the first that does not, the value expected and the one found.
+/// Compares `gradient` with fourth-order central differences of value() in each element of `x`, which is moved and put
+/// back. Steps that straddle a kink are tried again smaller. Returns an empty text where all elements agree, else one
+/// line with the name, the index of the first that does not, the value expected and the one found.
 std::string check_gradient(const std::string& name, std::span<double> x, std::span<const double> gradient,
                            const std::function<double()>& value, const GradientCheckOptions& options = {});
 

@@ -1,6 +1,6 @@
 // The operations that losses are written with. Each works on values of any number of axes; "rows" are the last axis.
-// Everything stays finite for logits and scores of magnitude 1e4: no epsilon inside a logarithm, no exp without its maximum
-// taken out. Instantiated for float and double; requires inputs on the same tape.
+// Everything stays finite for logits and scores of magnitude 1e4: no epsilon inside a logarithm, no exp without its
+// maximum taken out. Instantiated for float and double; requires inputs on the same tape.
 #pragma once
 
 #include <type_traits>
@@ -17,9 +17,9 @@ Var<T> operator-(Var<T> a, Var<T> b);  ///< elementwise; requires equal shapes
 template <class T>
 Var<T> operator*(Var<T> a, Var<T> b);  ///< elementwise; requires equal shapes
 template <class T>
-Var<T> scale(Var<T> x, T factor);      ///< factor x
+Var<T> scale(Var<T> x, T factor);  ///< factor x
 template <class T>
-Var<T> exp(Var<T> x);                  ///< elementwise
+Var<T> exp(Var<T> x);  ///< elementwise
 
 template <class T>
 Var<T> operator-(Var<T> x) {
@@ -58,8 +58,8 @@ Var<T> sum(Var<T> x);
 template <class T>
 Var<T> mean(Var<T> x);
 
-/// Element index[b] of each row of batch item b: (B, ..., n) and B indices below n -> (B, ...). The indices are not copied
-/// and must outlive the backward sweep.
+/// Element index[b] of each row of batch item b: (B, ..., n) and B indices below n -> (B, ...). The indices are not
+/// copied and must outlive the backward sweep.
 template <class T>
 Var<T> pick(Var<T> x, const std::vector<int>& index);
 

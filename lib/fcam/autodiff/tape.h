@@ -31,7 +31,7 @@ struct Node {
   void* state = nullptr;          ///< whatever it keeps or adds to; must outlive the backward sweep
   T constant{};                   ///< a number that the operation reads
   bool needs_gradient = false;
-  bool reached = false;           ///< whether a gradient has arrived in this sweep
+  bool reached = false;  ///< whether a gradient has arrived in this sweep
   Tape<T>* tape = nullptr;
 
   const Tensor<T>& value() const { return external_value != nullptr ? *external_value : own_value; }

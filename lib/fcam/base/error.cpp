@@ -42,9 +42,7 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-std::string quote(std::string_view text) {
-  return "'" + escaped(text) + "'";
-}
+std::string quote(std::string_view text) { return "'" + escaped(text) + "'"; }
 
 std::string unknown_name(std::string_view found, const std::vector<std::string>& known) {
   std::string list;

@@ -14,9 +14,7 @@
 namespace fcam {
 namespace {
 
-std::string reason() {
-  return std::strerror(errno);
-}
+std::string reason() { return std::strerror(errno); }
 
 // A file descriptor that closes itself.
 class Descriptor {

@@ -58,9 +58,7 @@ int available_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-FlushDenormals::FlushDenormals() : saved_(float_mode()) {
-  set_float_mode(saved_ | flush_bits);
-}
+FlushDenormals::FlushDenormals() : saved_(float_mode()) { set_float_mode(saved_ | flush_bits); }
 
 FlushDenormals::~FlushDenormals() {
   // Only the flush bits go back: exception flags raised meanwhile stay raised, as after any computation.
@@ -142,9 +140,7 @@ Workers::~Workers() {
   state_->stop();
 }
 
-int Workers::count() const {
-  return static_cast<int>(state_->threads.size()) + 1;
-}
+int Workers::count() const { return static_cast<int>(state_->threads.size()) + 1; }
 
 void Workers::run_raw(std::size_t tasks, RawJob job, void* context) {
   const FlushDenormals flush;

@@ -21,9 +21,7 @@ std::string text_of(double value, std::size_t most_characters, Format... format)
 
 }  // namespace
 
-std::string shortest(double value) {
-  return text_of(value, 32);
-}
+std::string shortest(double value) { return text_of(value, 32); }
 
 std::string fixed(double value, int digits) {
   assert(digits >= 0);

@@ -23,9 +23,7 @@ std::string describe(std::uint32_t magic) {
 }
 
 // The magic (whose last byte is the number of axes), then the axes' sizes.
-std::size_t header_size(std::uint32_t magic) {
-  return 4 + 4 * (magic & 0xff);
-}
+std::size_t header_size(std::uint32_t magic) { return 4 + 4 * (magic & 0xff); }
 
 Shape shape_in_header(std::span<const std::uint8_t> bytes, std::uint32_t magic) {
   Shape shape;

@@ -56,9 +56,7 @@ class Fnv {
 
 }  // namespace
 
-std::string to_string(Split split) {
-  return split == Split::train ? "train" : "test";
-}
+std::string to_string(Split split) { return split == Split::train ? "train" : "test"; }
 
 struct Images::Content {
   Shape shape;
@@ -87,21 +85,11 @@ Images::Images(Shape shape, std::vector<float> values, std::vector<int> labels, 
     : Images(std::move(shape), std::vector<std::uint8_t>(), std::move(values), std::move(labels),
              std::move(class_names)) {}
 
-std::size_t Images::count() const {
-  return content_->labels.size();
-}
-const Shape& Images::shape() const {
-  return content_->shape;
-}
-const std::vector<int>& Images::labels() const {
-  return content_->labels;
-}
-const std::vector<std::string>& Images::class_names() const {
-  return content_->class_names;
-}
-bool Images::has_bytes() const {
-  return !content_->pixels.empty();
-}
+std::size_t Images::count() const { return content_->labels.size(); }
+const Shape& Images::shape() const { return content_->shape; }
+const std::vector<int>& Images::labels() const { return content_->labels; }
+const std::vector<std::string>& Images::class_names() const { return content_->class_names; }
+bool Images::has_bytes() const { return !content_->pixels.empty(); }
 
 const std::uint8_t* Images::bytes(std::size_t index) const {
   assert(has_bytes() && index < count());

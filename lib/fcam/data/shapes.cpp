@@ -32,16 +32,10 @@ struct ShapeClass {
   bool (*covers)(int x, int y, int r);
 };
 
-bool in_square(int x, int y, int r) {
-  return std::max(std::abs(x), std::abs(y)) * 8 <= 7 * r;
-}
-bool in_disk(int x, int y, int r) {
-  return x * x + y * y <= r * r;
-}
+bool in_square(int x, int y, int r) { return std::max(std::abs(x), std::abs(y)) * 8 <= 7 * r; }
+bool in_disk(int x, int y, int r) { return x * x + y * y <= r * r; }
 // Three bands of five across a square.
-bool in_band(int along, int r) {
-  return (along + r) * 5 / (2 * r + 1) % 2 == 0;
-}
+bool in_band(int along, int r) { return (along + r) * 5 / (2 * r + 1) % 2 == 0; }
 
 constexpr std::array<ShapeClass, 10> shape_classes{{
     {"disk", in_disk},

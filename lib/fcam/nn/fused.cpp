@@ -21,9 +21,7 @@ ConvShape conv_shape(const ImageStage& s) {
 }
 
 // Whether the kernels can use an image where it is: channels last, without padding.
-bool in_place(const ImageStage& s) {
-  return !s.in_planes && s.padding == 0;
-}
+bool in_place(const ImageStage& s) { return !s.in_planes && s.padding == 0; }
 
 std::size_t padded_size(const ImageStage& s) {
   return (s.height + 2 * s.padding) * (s.width + 2 * s.padding) * s.channels;
@@ -105,9 +103,7 @@ void list_places(const ImageStage& s, const ConvShape& shape, std::vector<std::u
 }
 
 // 1 or 0 without a branch, which would be mispredicted half the time. NaN is not zero.
-std::uint32_t is_not_zero(float x) {
-  return (std::bit_cast<std::uint32_t>(x) << 1) != 0;
-}
+std::uint32_t is_not_zero(float x) { return (std::bit_cast<std::uint32_t>(x) << 1) != 0; }
 
 // The gradient of one filter as entries for its weights: where the winner of each window lies, and the gradient there.
 // `gradient` and `winner` point to the filter's number of the first output pixel. Returns how many entries there are.

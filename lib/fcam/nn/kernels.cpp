@@ -9,7 +9,8 @@
 namespace fcam {
 namespace {
 
-// Images that share one matrix product: enough columns for it to run well, few enough to stay in the second-level cache.
+// Images that share one matrix product: enough columns for it to run well, few enough to stay in the second-level
+// cache.
 std::size_t block_size(const ImageStage& s, std::size_t scalar_size) {
   constexpr std::size_t cache_bytes = 400 << 10;
   return std::max<std::size_t>(1, cache_bytes / (s.taps() * s.map_area() * scalar_size));
@@ -40,8 +41,8 @@ Range inside(const ImageStage& s, std::size_t offset, std::size_t size, std::siz
   return {std::min(first, outputs), std::clamp(last, std::min(first, outputs), outputs)};
 }
 
-// Planes: the columns are a matrix (taps, pixels of the map) whose rows are row_stride apart; a row of the map is a run of
-// pixels `stride` apart in the image. Calls visit(column, image, length) for each run inside the image and
+// Planes: the columns are a matrix (taps, pixels of the map) whose rows are row_stride apart; a row of the map is a run
+// of pixels `stride` apart in the image. Calls visit(column, image, length) for each run inside the image and
 // fill(column, length) for each in the padding.
 template <class Visit, class Fill>
 void for_each_run_of_planes(const ImageStage& s, std::size_t row_stride, Visit&& visit, Fill&& fill) {
@@ -69,8 +70,8 @@ void for_each_run_of_planes(const ImageStage& s, std::size_t row_stride, Visit&&
   }
 }
 
-// Channels last: the columns are a matrix (pixels of the map, taps in the order ky, kx, channel); the taps of one ky are one
-// run of contiguous numbers in the image. Calls as above.
+// Channels last: the columns are a matrix (pixels of the map, taps in the order ky, kx, channel); the taps of one ky
+// are one run of contiguous numbers in the image. Calls as above.
 template <class Visit, class Fill>
 void for_each_run_of_pixels(const ImageStage& s, Visit&& visit, Fill&& fill) {
   const std::size_t run = s.kernel * s.channels;
@@ -114,7 +115,9 @@ MatrixView<const T> to_columns(const ImageStage& s, std::size_t images, const T*
     } else {
       for_each_run_of_pixels(
           s,
-          [&](std::size_t column, std::size_t from, std::size_t length) { std::copy_n(image + from, length, first + column); },
+          [&](std::size_t column, std::size_t from, std::size_t length) {
+            std::copy_n(image + from, length, first + column);
+          },
           fill);
     }
   }
@@ -185,8 +188,8 @@ void pool_window(const T* map, std::size_t pool, std::size_t row, std::size_t ch
   }
 }
 
-// Pooling, bias and ReLU of one image: map (map_height, map_width, filters) -> out (out_height, out_width, filters). Adding
-// the bias and ReLU are monotone, so the maximum can be taken first.
+// Pooling, bias and ReLU of one image: map (map_height, map_width, filters) -> out (out_height, out_width, filters).
+// Adding the bias and ReLU are monotone, so the maximum can be taken first.
 template <class T>
 void finish(const ImageStage& s, const T* map, const T* bias, T* out, std::uint8_t* winner) {
   const std::size_t row = s.map_width() * s.filters;
@@ -206,7 +209,8 @@ void finish(const ImageStage& s, const T* map, const T* bias, T* out, std::uint8
   }
 }
 
-// The gradient of one image's map from that of its output, ReLU already taken out: each winner gets it, the others nothing.
+// The gradient of one image's map from that of its output, ReLU already taken out: each winner gets it, the others
+// nothing.
 template <class T>
 void unpool(const ImageStage& s, const T* out_gradient, const std::uint8_t* winner, T* map_gradient) {
   const std::size_t row = s.map_width() * s.filters, pool = s.pool;
@@ -286,7 +290,8 @@ void backward(const ImageStage& s, std::size_t count, const T* in, const T* weig
       const std::size_t at = (first + i) * s.out_size();
       // The gradient after ReLU, in the layout of the output; then channels last; then before pooling.
       T* const here = s.pool == 1 && !s.out_planes ? map + i * map_size : workspace.result.data();
-      T* const channels_last = s.pool == 1 ? map + i * map_size : workspace.result.data() + (s.out_planes ? s.out_size() : 0);
+      T* const channels_last =
+          s.pool == 1 ? map + i * map_size : workspace.result.data() + (s.out_planes ? s.out_size() : 0);
       for (std::size_t k = 0; k < s.out_size(); ++k) {
         here[k] = !s.relu || out[at + k] > 0 ? out_gradient[at + k] : T(0);
       }
@@ -345,18 +350,20 @@ void backward(const LinearStage& s, std::size_t count, const T* in, const T* wei
   }
   const auto gradient = matrix<const T>(out_gradient, count, s.units);
   if (gradients.weight != nullptr) {
-    gemm<T>(transposed(gradient), matrix(in, count, s.inputs), matrix(gradients.weight, s.units, s.inputs), Accumulate::yes);
+    gemm<T>(transposed(gradient), matrix(in, count, s.inputs), matrix(gradients.weight, s.units, s.inputs),
+            Accumulate::yes);
   }
   if (gradients.in != nullptr) {
     gemm<T>(gradient, matrix(weight, s.units, s.inputs), matrix(gradients.in, count, s.inputs));
   }
 }
 
-#define FCAM_INSTANTIATE(T)                                                                                              \
-  template void forward(const ImageStage&, std::size_t, const T*, const T*, const T*, T*, std::uint8_t*, Workspace<T>&); \
-  template void backward(const ImageStage&, std::size_t, const T*, const T*, const T*, const std::uint8_t*, const T*,    \
-                         StageGradients<T>, Workspace<T>&);                                                              \
-  template void forward(const LinearStage&, std::size_t, const T*, const T*, const T*, T*);                              \
+#define FCAM_INSTANTIATE(T)                                                                                           \
+  template void forward(const ImageStage&, std::size_t, const T*, const T*, const T*, T*, std::uint8_t*,              \
+                        Workspace<T>&);                                                                               \
+  template void backward(const ImageStage&, std::size_t, const T*, const T*, const T*, const std::uint8_t*, const T*, \
+                         StageGradients<T>, Workspace<T>&);                                                           \
+  template void forward(const LinearStage&, std::size_t, const T*, const T*, const T*, T*);                           \
   template void backward(const LinearStage&, std::size_t, const T*, const T*, const T*, T*, StageGradients<T>);
 FCAM_INSTANTIATE(float)
 FCAM_INSTANTIATE(double)

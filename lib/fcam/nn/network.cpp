@@ -228,7 +228,7 @@ Var<T> apply(Application<T>& application, Var<T> x) {
   assert(std::equal(network.input_shape().begin(), network.input_shape().end(),
                     in_shape.end() - static_cast<std::ptrdiff_t>(item_axes)));
   TensorShape shape(in_shape.begin(), in_shape.end() - static_cast<std::ptrdiff_t>(item_axes));
-  if (network.outputs() > 1 || shape.empty()) shape.push_back(network.outputs());
+  if (network.role() == Role::classify || shape.empty()) shape.push_back(network.outputs());
 
   Node<T>& node = x.tape().record({x}, shape, [](Node<T>& n) {
     auto& used = *static_cast<Application<T>*>(n.state);

@@ -89,9 +89,9 @@ struct Application {
   typename Network<T>::Activations activations;
 };
 
-/// The network applied to each item of x: (leading..., input_shape...) -> (leading..., outputs), or (leading...) where
-/// the network has one output and `leading` has an axis. One node; both objects must outlive the backward sweep. The
-/// gradient with respect to x is computed only where x needs one.
+/// The network applied to each item of x: (leading..., input_shape...) -> (leading..., outputs); scores of a focus
+/// network have no axis of their own, (leading...), where `leading` has one. One node; both objects must outlive the
+/// backward sweep. The gradient with respect to x is computed only where x needs one.
 template <class T>
 Var<T> apply(Application<T>& application, Var<T> x);
 

@@ -154,7 +154,9 @@ NetworkSpec parse_network(std::string_view text, Role role) {
     if (has_output) throw UsageError(where + ": expected nothing after the output layer linear");
     LayerSpec layer;
     if (!parse_layer(words[i], layer)) {
-      if (words.size() == 1) throw UsageError(who + ": " + unknown_name(words[0], network_presets()) + "; or a list of layers");
+      const bool looks_like_layer = words[i].find_first_of("0123456789") != std::string_view::npos;
+      if (words.size() == 1 && !looks_like_layer)
+        throw UsageError(who + ": " + unknown_name(words[0], network_presets()) + "; or a list of layers");
       throw UsageError(where + ": " + std::string(grammar));
     }
     if (layer.kind == LayerSpec::Kind::pool && layer.kernel > largest_pool) {

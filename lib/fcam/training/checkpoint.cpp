@@ -48,7 +48,8 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer) {
   for (const auto& [network, optimizer] : optimizers(trainer)) {
     content.metadata[network + ".steps"] = std::to_string(optimizer->steps());
     for (const auto& average : optimizer->averages()) {
-      content.tensors.push_back({tensor_name(network, average.name), {average.values.size()},
+      content.tensors.push_back({tensor_name(network, average.name),
+                                 {average.values.size()},
                                  {average.values.begin(), average.values.end()}});
     }
   }
@@ -69,8 +70,9 @@ void load_checkpoint(const std::string& path, Trainer<float>& trainer) {
       const std::string name = tensor_name(network, average.name);
       const NamedTensor* tensor = content.find(name);
       if (tensor == nullptr || tensor->values.size() != average.values.size()) {
-        throw DataError(quote(path) + ": expected " + std::to_string(average.values.size()) + " numbers " + quote(name) +
-                        ", found " + (tensor == nullptr ? "none" : std::to_string(tensor->values.size())) +
+        throw DataError(quote(path) + ": expected " + std::to_string(average.values.size()) + " numbers " +
+                        quote(name) + ", found " +
+                        (tensor == nullptr ? "none" : std::to_string(tensor->values.size())) +
                         "; is --optimizer that of the run?");
       }
     }

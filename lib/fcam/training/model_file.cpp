@@ -34,8 +34,9 @@ void require_weights(const Model<float>& model, const SafeTensors& content, cons
     const bool ours = tensor.name.starts_with("focus.") || tensor.name.starts_with("classify.");
     const bool known = std::any_of(all.begin(), all.end(), [&](const auto& w) { return w.name == tensor.name; });
     if (ours && !known) {
-      throw DataError(quote(path) + ": expected only the tensors of the model, found " + quote(tensor.name) + " of shape " +
-                      to_string(tensor.shape) + "; is " + option(tensor.name) + " the network it was trained with?");
+      throw DataError(quote(path) + ": expected only the tensors of the model, found " + quote(tensor.name) +
+                      " of shape " + to_string(tensor.shape) + "; is " + option(tensor.name) +
+                      " the network it was trained with?");
     }
   }
 }

@@ -44,10 +44,7 @@ Trainer<T>::Trainer(Model<T>& model, std::type_identity_t<LossFunction<T>> loss,
       workers_(options_.threads),
       shards_(model, workers_),
       focus_optimizer_(model.focus.weights().size(), optimizer_options(options_)),
-      classify_optimizer_(model.classify.weights().size(), optimizer_options(options_)) {
-  shard_gradients_.reserve(Shards<T>::count);
-  for (std::size_t i = 0; i < Shards<T>::count; ++i) shard_gradients_.emplace_back(model);
-}
+      classify_optimizer_(model.classify.weights().size(), optimizer_options(options_)) {}
 
 template <class T>
 Trainer<T>::~Trainer() = default;
@@ -56,6 +53,7 @@ template <class T>
 void Trainer<T>::run_shards(const Mosaics& mosaics, std::span<const std::size_t> indices) {
   require_fit(*model_, mosaics);
   outcome_.resize(indices.size(), mosaics.patches(), mosaics.classes());
+  while (shard_gradients_.size() < std::min(Shards<T>::count, indices.size())) shard_gradients_.emplace_back(*model_);
   shards_.run(mosaics, indices, [&](Shard<T>& shard) {
     ModelGradient<T>& gradient = shard_gradients_[shard.number];
     gradient.clear();
@@ -157,6 +155,10 @@ bool Trainer<T>::run(const Mosaics& train, const Mosaics* test, const EpochCallb
         (number % options_.eval_every == 0 || number == options_.epochs)) {
       epoch.test =
           evaluate(*model_, *test, loss_, {.inference = options_.inference, .batch = options_.batch}, workers_);
+      if (!std::isfinite(epoch.test->loss)) {
+        throw DivergedError("epoch " + std::to_string(number) + ", test mosaics: expected a finite loss, found " +
+                            shortest(epoch.test->loss) + "; a smaller learning rate may help");
+      }
     }
     epoch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     epochs_done_ = number;

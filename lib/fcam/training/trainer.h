@@ -46,7 +46,7 @@ class Trainer {
 
   /// Trains from the epoch after epochs_done() to the last. `test` may be null. The train metrics of an epoch are those
   /// of its steps: each mosaic as it was seen just before the step that learnt from it. Throws DivergedError at the
-  /// first loss, or at an epoch whose weights are not finite, naming epoch and step; the epoch is then not reported.
+  /// first loss, or at an epoch whose weights or test loss are not finite, naming it; the epoch is then not reported.
   /// Returns true unless a callback stopped it.
   bool run(const Mosaics& train, const Mosaics* test, const EpochCallback& callback);
   /// The same without test mosaics, and with a callback that may return nothing.
