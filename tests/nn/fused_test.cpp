@@ -7,6 +7,7 @@
 
 #include "fcam/base/error.h"
 #include "fcam/nn/network.h"
+#include "fcam/nn/winograd.h"
 #include "support/gradients.h"
 
 using namespace fcam;
@@ -41,7 +42,9 @@ Results run(const std::string& isa, const std::string& layers, const Shape& inpu
     for (auto& buffer : activations.outputs) std::fill(buffer.begin(), buffer.end(), nan);
     for (auto* buffer :
          {&workspace.columns, &workspace.map, &workspace.column_gradient, &workspace.result, &workspace.weight,
-          &workspace.weight_gradient, &workspace.gradient_here, &workspace.gradient_before}) {
+          &workspace.weight_gradient, &workspace.gradient_here, &workspace.gradient_before,
+          &workspace.winograd.ordered_weights, &workspace.winograd.weights, &workspace.winograd.inputs,
+          &workspace.winograd.outputs, &workspace.winograd.input_gradients, &workspace.winograd.weight_gradients}) {
       std::fill(buffer->begin(), buffer->end(), nan);
     }
   }
@@ -96,6 +99,43 @@ TEST_CASE("every instruction set agrees with the general path for every kernel, 
         check_same("conv5" + tail + " relu", {3, 9, 9}, 2);
       }
     }
+  }
+}
+
+TEST_CASE("every instruction set agrees with the general path where tiles cover the map, exceed it, or take padding") {
+  for (const std::size_t side : {std::size_t{10}, std::size_t{11}, std::size_t{12}, std::size_t{13}}) {
+    for (const char* tail : {"k3 relu", "k3 relu pool2", "k3p1 nobias pool2", "k3p2 relu"}) {
+      check_same("conv32k1 relu conv64" + std::string(tail), {2, side, side + 1}, 5);
+      check_same("conv32k1 relu conv32" + std::string(tail) + " conv32k3 relu", {2, side, side}, 3);
+    }
+  }
+  // more images than a group has, and first in the network, where planes come in
+  check_same("conv32k3 relu", {32, 6, 6}, 150);
+}
+
+TEST_CASE("tiles of 4x4 serve 3x3 kernels of many channels on maps that they fit") {
+  const ImageStage conv2{.channels = 32,
+                         .height = 15,
+                         .width = 15,
+                         .filters = 64,
+                         .kernel = 3,
+                         .pool = 2,
+                         .out_height = 6,
+                         .out_width = 6};
+  for (const std::string& isa : conv_isas()) {
+    if (isa == "general") continue;
+    const ConvKernels& kernels = *conv_kernels(isa);
+    const auto with = [&](auto change) {
+      ImageStage stage = conv2;
+      change(stage);
+      return can_use_winograd(kernels, stage);
+    };
+    CHECK(with([](ImageStage&) {}));
+    CHECK_FALSE(with([](ImageStage& s) { s.kernel = 5; }));
+    CHECK_FALSE(with([](ImageStage& s) { s.stride = 2; }));
+    CHECK_FALSE(with([](ImageStage& s) { s.channels = 3; }));
+    CHECK_FALSE(with([](ImageStage& s) { s.filters = 60; }));
+    CHECK_FALSE(with([](ImageStage& s) { s.out_height = s.out_width = 1; }));
   }
 }
 

@@ -36,6 +36,23 @@ struct GradientEntry {
   float value;
 };
 
+/// One image, the gradient of its output after ReLU, and the gradient of the weights to add to.
+struct Windows {
+  const float* image;
+  const float* gradient;       ///< (out_height, out_width, filters)
+  const std::uint8_t* winner;  ///< the same; null where pool is 1
+  const std::uint32_t*
+      places;              ///< where the patches of each window begin in the image, (out_height, out_width, pool pool)
+  float* weight_gradient;  ///< (filters, kernel, padded_run)
+};
+
+/// c (rows, columns) = or += a (rows, depth) b (depth, columns); b and c contiguous, columns whole filter blocks.
+struct Product {
+  std::size_t rows, depth, columns;
+  std::size_t a_row, a_column;  ///< numbers from one row of a to the next, and from one column to the next
+  bool accumulate;
+};
+
 /// Kernels of one instruction set. Rows of weights under one row of the kernel are padded with zeros to whole vectors:
 /// padded_run(run) numbers. Images and their gradients must be readable (gradients: writable) for `slack` numbers
 /// beyond their end.
@@ -61,9 +78,35 @@ struct ConvKernels {
   void (*add_patches)(const ConvShape& shape, const float* image, const GradientEntry* entries, std::size_t count,
                       float* weight_gradient);
 
+  /// What add_patches does, for all filters and without lists, which cost more than they save where a patch is a few
+  /// vectors. Returns false where a patch is more than that, and does nothing.
+  bool (*add_small_patches)(const ConvShape& shape, const Windows& windows);
+
   /// The patch at `base` += sum of value times the weights of filter `where`, weights (filters, kernel, padded_run).
   void (*add_filters)(const ConvShape& shape, const float* weights, const GradientEntry* entries, std::size_t count,
                       float* patch);
+
+  // Winograd's F(4x4, 3x3), for 3x3 kernels of stride 1 whose channels and filters are whole filter blocks: winograd.h
+  // puts the pieces together. The map is cut into tiles of 4x4, the last ones cut off, row by row; the image must be
+  // as large as whole tiles need. What belongs to one of the 36 points of the transform lies together, (tiles, channels
+  // or filters), and `step` numbers from that of the next point.
+
+  /// weights (9, count) -> at_points (36, count), for any count of whole vectors.
+  void (*weights_to_points)(std::size_t count, const float* weights, float* at_points);
+  /// The transposed map, for gradients: at_points (36, count) -> weights (9, count).
+  void (*weights_from_points)(std::size_t count, const float* at_points, float* weights);
+  /// One image.
+  void (*input_to_points)(const ConvShape& shape, const float* image, float* at_points, std::size_t step);
+  /// The transposed map of one image, added to its gradient.
+  void (*input_gradient_from_points)(const ConvShape& shape, const float* at_points, std::size_t step,
+                                     float* image_gradient);
+  /// One image, then bias (may be null), ReLU, pooling; out and winner as of forward.
+  void (*output_from_points)(const ConvShape& shape, const float* at_points, std::size_t step, const float* bias,
+                             float* out, std::uint8_t* winner);
+  /// The transposed map of the gradient after ReLU, (out_height, out_width, filters).
+  void (*output_gradient_to_points)(const ConvShape& shape, const float* gradient, const std::uint8_t* winner,
+                                    float* at_points, std::size_t step);
+  void (*product)(const Product& product, const float* a, const float* b, float* c);
 };
 
 /// The best kernels that this processor can run; null: it can run none. The environment variable FCAM_ISA names others,

@@ -5,48 +5,10 @@
 #include <bit>
 #include <cassert>
 
+#include "fcam/nn/padded_images.h"
+
 namespace fcam {
 namespace {
-
-ConvShape conv_shape(const ImageStage& s) {
-  return {.channels = s.channels,
-          .width = s.width + 2 * s.padding,
-          .kernel = s.kernel,
-          .stride = s.stride,
-          .filters = s.filters,
-          .out_height = s.out_height,
-          .out_width = s.out_width,
-          .pool = s.pool,
-          .relu = s.relu};
-}
-
-// Whether the kernels can use an image where it is: channels last, without padding.
-bool in_place(const ImageStage& s) { return !s.in_planes && s.padding == 0; }
-
-std::size_t padded_size(const ImageStage& s) {
-  return (s.height + 2 * s.padding) * (s.width + 2 * s.padding) * s.channels;
-}
-
-// Calls visit(index in the image as it is stored, index in the padded channels-last image) for each of its numbers.
-template <class Visit>
-void for_each_number(const ImageStage& s, Visit&& visit) {
-  const std::size_t row = (s.width + 2 * s.padding) * s.channels;
-  const std::size_t channel_step = s.in_planes ? s.height * s.width : 1, pixel_step = s.in_planes ? 1 : s.channels;
-  for (std::size_t c = 0; c < s.channels; ++c) {
-    for (std::size_t y = 0; y < s.height; ++y) {
-      const std::size_t stored = c * channel_step + y * s.width * pixel_step;
-      const std::size_t padded = (y + s.padding) * row + s.padding * s.channels + c;
-      for (std::size_t x = 0; x < s.width; ++x) visit(stored + x * pixel_step, padded + x * s.channels);
-    }
-  }
-}
-
-// An image as the kernels want it: itself, or a copy in `buffer`, whose zeros of the padding are there already.
-const float* prepare(const ImageStage& s, const float* image, Buffer<float>& buffer) {
-  if (in_place(s)) return image;
-  for_each_number(s, [&](std::size_t from, std::size_t to) { buffer[to] = image[from]; });
-  return buffer.data();
-}
 
 // Weights (filters, channels, kernel, kernel) as (filters, kernel, padded run), and the way back for their gradient.
 template <class Visit>
@@ -73,22 +35,6 @@ void pack_weights(const ConvKernels& kernels, const ImageStage& s, const float* 
       for (std::size_t k = 0; k < window; ++k) to[(k * s.channels + c) * block] = *weight++;
     }
   }
-}
-
-// The gradient of one image after ReLU, channels last.
-const float* rectified_gradient(const ImageStage& s, const float* out, const float* out_gradient,
-                                Buffer<float>& buffer) {
-  float* const gradient = buffer.data();
-  const std::size_t area = s.out_area();
-  const auto passed = [&](std::size_t i) { return !s.relu || out[i] > 0 ? out_gradient[i] : 0.0f; };
-  if (s.out_planes) {
-    for (std::size_t f = 0; f < s.filters; ++f) {
-      for (std::size_t o = 0; o < area; ++o) gradient[o * s.filters + f] = passed(f * area + o);
-    }
-  } else {
-    for (std::size_t i = 0; i < s.out_size(); ++i) gradient[i] = passed(i);
-  }
-  return gradient;
 }
 
 // Where the patches under the map pixels of each output pixel begin: (out_area, pool pool).
@@ -140,22 +86,19 @@ void fused_forward(const ConvKernels& kernels, const ImageStage& s, std::size_t 
                    const float* weight, const float* bias, float* out, std::uint8_t* winner,
                    Workspace<float>& workspace) {
   assert(can_fuse(s));
-  const ConvShape shape = conv_shape(s);
+  const PaddedImages images(s);
+  const ConvShape shape = images.conv_shape();
   pack_weights(kernels, s, weight, workspace.weight);
   Buffer<float>& padded_bias = workspace.map;
   padded_bias.assign(kernels.padded_filters(s.filters), 0.0f);
   if (bias != nullptr) std::copy_n(bias, s.filters, padded_bias.data());
-  if (!in_place(s)) workspace.columns.assign(padded_size(s) + ConvKernels::slack, 0.0f);
-  workspace.result.resize(s.out_size());
+  images.clear(workspace.columns);
   for (std::size_t i = 0; i < count; ++i) {
     float* const image_out = out + i * s.out_size();
-    float* const result = s.out_planes ? workspace.result.data() : image_out;
-    kernels.forward(shape, prepare(s, in + i * s.in_size(), workspace.columns), workspace.weight.data(),
-                    padded_bias.data(), result, s.pool > 1 ? winner + i * s.out_size() : nullptr);
-    if (!s.out_planes) continue;
-    for (std::size_t o = 0; o < s.out_area(); ++o) {
-      for (std::size_t f = 0; f < s.filters; ++f) image_out[f * s.out_area() + o] = result[o * s.filters + f];
-    }
+    kernels.forward(shape, images.load(in + i * s.in_size(), workspace.columns), workspace.weight.data(),
+                    padded_bias.data(), start_output(s, image_out, workspace.result),
+                    s.pool > 1 ? winner + i * s.out_size() : nullptr);
+    finish_output(s, workspace.result, image_out);
   }
 }
 
@@ -163,16 +106,17 @@ void fused_backward(const ConvKernels& kernels, const ImageStage& s, std::size_t
                     const float* weight, const float* out, const std::uint8_t* winner, const float* out_gradient,
                     StageGradients<float> gradients, Workspace<float>& workspace) {
   assert(can_fuse(s));
-  const ConvShape shape = conv_shape(s);
+  const PaddedImages images(s);
+  const ConvShape shape = images.conv_shape();
   const std::size_t padded_run = kernels.padded_run(shape.run()), filter_size = s.kernel * padded_run;
   const std::size_t area = s.out_area(), places = s.pool * s.pool;
   workspace.result.resize(s.out_size());
-  if (!in_place(s)) workspace.columns.assign(padded_size(s) + ConvKernels::slack, 0.0f);
+  images.clear(workspace.columns);
   if (gradients.weight != nullptr) workspace.weight_gradient.assign(s.filters * filter_size, 0.0f);
   if (gradients.in != nullptr) {
     workspace.weight.assign(s.filters * filter_size, 0.0f);
     for_each_weight(s, padded_run, [&](std::size_t from, std::size_t to) { workspace.weight[to] = weight[from]; });
-    if (!in_place(s)) workspace.column_gradient.resize(padded_size(s) + ConvKernels::slack);
+    if (!images.in_place()) workspace.column_gradient.resize(images.size() + ConvKernels::slack);
   }
   list_places(s, shape, workspace.places);
   // An entry is written before it is known to count, so there is room for one more.
@@ -184,19 +128,23 @@ void fused_backward(const ConvKernels& kernels, const ImageStage& s, std::size_t
     const float* const gradient = rectified_gradient(s, out + at, out_gradient + at, workspace.result);
     const std::uint8_t* const image_winner = s.pool > 1 ? winner + at : nullptr;
     if (gradients.weight != nullptr) {
-      const float* const image = prepare(s, in + i * s.in_size(), workspace.columns);
-      for (std::size_t f = 0; f < s.filters; ++f) {
+      const float* const image = images.load(in + i * s.in_size(), workspace.columns);
+      const Windows windows{.image = image,
+                            .gradient = gradient,
+                            .winner = image_winner,
+                            .places = workspace.places.data(),
+                            .weight_gradient = workspace.weight_gradient.data()};
+      const bool done = kernels.add_small_patches(shape, windows);
+      for (std::size_t f = 0; f < s.filters && !done; ++f) {
         const std::size_t found = list_filter(s, gradient + f, image_winner != nullptr ? image_winner + f : nullptr,
                                               workspace.places.data(), entries);
         kernels.add_patches(shape, image, entries, found, workspace.weight_gradient.data() + f * filter_size);
       }
     }
-    for (std::size_t o = 0; o < area && gradients.bias != nullptr; ++o) {
-      for (std::size_t f = 0; f < s.filters; ++f) gradients.bias[f] += gradient[o * s.filters + f];
-    }
+    if (gradients.bias != nullptr) add_bias_gradient(s, gradient, gradients.bias);
     if (gradients.in == nullptr) continue;
-    float* const image_gradient = in_place(s) ? gradients.in + i * s.in_size() : workspace.column_gradient.data();
-    std::fill_n(image_gradient, padded_size(s), 0.0f);
+    float* const image_gradient = images.in_place() ? gradients.in + i * s.in_size() : workspace.column_gradient.data();
+    std::fill_n(image_gradient, images.size(), 0.0f);
     for (std::size_t o = 0; o < area; ++o) {
       const std::array<std::size_t, 4> counts = list_window(
           s, gradient + o * s.filters, image_winner != nullptr ? image_winner + o * s.filters : nullptr, entries);
@@ -206,10 +154,7 @@ void fused_backward(const ConvKernels& kernels, const ImageStage& s, std::size_t
                             image_gradient + workspace.places[o * places + q]);
       }
     }
-    if (!in_place(s)) {
-      float* const image_out = gradients.in + i * s.in_size();
-      for_each_number(s, [&](std::size_t to, std::size_t from) { image_out[to] = image_gradient[from]; });
-    }
+    if (!images.in_place()) images.store(image_gradient, gradients.in + i * s.in_size());
   }
   if (gradients.weight != nullptr) {
     for_each_weight(s, padded_run,

@@ -5,6 +5,7 @@
 
 #include "fcam/base/blas.h"
 #include "fcam/nn/fused.h"
+#include "fcam/nn/winograd.h"
 
 namespace fcam {
 namespace {
@@ -235,7 +236,8 @@ void forward(const ImageStage& s, std::size_t count, const T* in, const T* weigh
              std::uint8_t* winner, Workspace<T>& workspace) {
   if constexpr (std::is_same_v<T, float>) {
     if (workspace.kernels != nullptr && can_fuse(s)) {
-      return fused_forward(*workspace.kernels, s, count, in, weight, bias, out, winner, workspace);
+      const auto run = can_use_winograd(*workspace.kernels, s) ? winograd_forward : fused_forward;
+      return run(*workspace.kernels, s, count, in, weight, bias, out, winner, workspace);
     }
   }
   const std::size_t block = s.is_conv() ? std::min(count, block_size(s, sizeof(T))) : 1;
@@ -269,7 +271,8 @@ void backward(const ImageStage& s, std::size_t count, const T* in, const T* weig
               const std::uint8_t* winner, const T* out_gradient, StageGradients<T> gradients, Workspace<T>& workspace) {
   if constexpr (std::is_same_v<T, float>) {
     if (workspace.kernels != nullptr && can_fuse(s)) {
-      return fused_backward(*workspace.kernels, s, count, in, weight, out, winner, out_gradient, gradients, workspace);
+      const auto run = can_use_winograd(*workspace.kernels, s) ? winograd_backward : fused_backward;
+      return run(*workspace.kernels, s, count, in, weight, out, winner, out_gradient, gradients, workspace);
     }
   }
   const std::size_t block = s.is_conv() ? std::min(count, block_size(s, sizeof(T))) : 1;

@@ -20,6 +20,9 @@ template <class T>
 struct Workspace {
   const ConvKernels* kernels = conv_kernels();  ///< float only; null: the general path alone
   Buffer<T> columns, map, column_gradient, result, weight, weight_gradient;  // of image stages
+  struct {
+    Buffer<T> ordered_weights, weights, inputs, outputs, input_gradients, weight_gradients;
+  } winograd;
   std::vector<GradientEntry> entries;
   std::vector<std::uint32_t> places;
   Buffer<T> gradient_here, gradient_before;  // of a network
