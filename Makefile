@@ -87,7 +87,8 @@ $(OBJ)/lib/fcam/base/random.o $(OBJ)/lib/fcam/data/%.o: FILE_FLAGS := -ffp-contr
 ifeq ($(findstring x86_64,$(shell $(CXX) -dumpmachine)),x86_64)
 $(OBJ)/lib/fcam/nn/conv_v%.o: FILE_FLAGS = -march=x86-64-$(patsubst conv_%,%,$(basename $(notdir $@)))
 endif
-# Catch2's main takes long to compile and no time to run.
+# Tests take longer to compile than to run, and Catch2's main takes no time to run at all.
+$(OBJ)/tests/%.o: FILE_FLAGS := -O1
 $(OBJ)/tests/catch_main.o: FILE_FLAGS := -O0
 
 $(LIBRARY): $(LIB_OBJECTS)
