@@ -18,10 +18,14 @@ using LossFunction = std::function<Var<T>(Graph<T>&, const Batch<T>&)>;
 
 namespace losses {
 
+/// Soft attention with a given attention a, (B, m): CE(g(sum_j a_j x_j), y).
+inline constexpr auto soft_with = [](auto& graph, const auto& batch, auto a) {
+  return -mean(pick(log_softmax(graph.classify(blend(a, batch))), batch.label));  // (B,C) -> (B)
+};
+
 /// Soft attention: L = CE(g(sum_j a_j x_j), y).
 inline constexpr auto soft = [](auto& graph, const auto& batch) {
-  const auto a = softmax(graph.focus(batch));                                     // (B,m)
-  return -mean(pick(log_softmax(graph.classify(blend(a, batch))), batch.label));  // (B,C) -> (B)
+  return soft_with(graph, batch, softmax(graph.focus(batch)));
 };
 
 /// Hard attention in expectation: L = sum_j a_j CE(g(x_j), y).
