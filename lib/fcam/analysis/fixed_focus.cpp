@@ -45,29 +45,28 @@ FixedFocus measure_soft(Graph<T>& graph, const Batch<T>& batch, const FixedFocus
   return result;
 }
 
-// The graph remembers the logits of the patches from one alpha to the next.
+// One pass of g serves every alpha.
 template <class T>
-FixedFocus measure_patchwise(Graph<T>& graph, const Batch<T>& batch, const NamedLoss& loss,
-                             const FixedFocusOptions& options) {
-  const LossFunction<T> function = loss_function<T>(loss);
-  const auto at = [&](double alpha) {
+FixedFocus measure_patchwise(Graph<T>& graph, const Batch<T>& batch, bool hard, const FixedFocusOptions& options) {
+  const Var<T> log_p = log_probability(graph.classify(batch), batch.label);
+  const auto loss_at = [&](double alpha) -> double {
     hold_attention(graph, batch, alpha);
-    return static_cast<double>(function(graph, batch).scalar());
+    const Var<T> scores = graph.focus(batch);
+    return (hard ? losses::hard_with(softmax(scores), log_p) : losses::marginal_with(log_softmax(scores), log_p))
+        .scalar();
   };
-  const double next = next_alpha(options), loss_at_next = at(next);
-  FixedFocus result{.loss = next != options.alpha ? at(options.alpha) : loss_at_next, .difference = 0, .derivative = 0};
+  const double loss_at_next = loss_at(next_alpha(options));
+  FixedFocus result{.loss = loss_at(options.alpha), .difference = 0, .derivative = 0};
   result.difference = result.loss - loss_at_next;
 
-  const Var<T> log_p = pick(log_softmax(graph.classify(batch)), batch.label);
   const std::size_t m = log_p.value().shape()[1];
   const T* values = log_p.value().data();
-  if (loss.inference == Inference::hard) {  // L = -sum_j a_j log p_j
+  if (hard) {  // L = -sum_j a_j log p_j
     result.derivative = contrast(batch.z, m, [&](std::size_t b, std::size_t j) { return values[b * m + j]; });
   } else {  // L = -log sum_j a_j p_j
-    const Var<T> log_sum = logsumexp(log_softmax(graph.focus(batch)) + log_p);
-    const T* totals = log_sum.value().data();
+    const T* log_sum = logsumexp(log_softmax(graph.focus(batch)) + log_p).value().data();
     result.derivative = contrast(batch.z, m, [&](std::size_t b, std::size_t j) {
-      return std::exp(static_cast<double>(values[b * m + j]) - static_cast<double>(totals[b]));
+      return std::exp(static_cast<double>(values[b * m + j]) - static_cast<double>(log_sum[b]));
     });
   }
   return result;
@@ -91,7 +90,7 @@ FixedFocus measure_fixed_focus(const Model<T>& model, const Mosaics& mosaics, co
       shard.graph.clear();
       FixedFocus mean = loss.inference == Inference::soft
                             ? measure_soft(shard.graph, shard.batch, options)
-                            : measure_patchwise(shard.graph, shard.batch, loss, options);
+                            : measure_patchwise(shard.graph, shard.batch, loss.inference == Inference::hard, options);
       const double weight = static_cast<double>(shard.batch.size()) / static_cast<double>(mosaics.count());
       of_shard[shard.number] = {mean.loss * weight, mean.difference * weight, mean.derivative * weight};
     });
@@ -109,8 +108,8 @@ FixedFocus measure_fixed_focus(const Model<T>& model, const Mosaics& mosaics, co
   return total;
 }
 
-template FixedFocus measure_fixed_focus(const Model<float>&, const Mosaics&, const NamedLoss&,
-                                        const FixedFocusOptions&, Workers&);
+template FixedFocus measure_fixed_focus(const Model<float>&, const Mosaics&, const NamedLoss&, const FixedFocusOptions&,
+                                        Workers&);
 template FixedFocus measure_fixed_focus(const Model<double>&, const Mosaics&, const NamedLoss&,
                                         const FixedFocusOptions&, Workers&);
 

@@ -1,5 +1,5 @@
-// What a classifier g makes of attention that is held at alpha: the loss, and the incentive to focus more (docs/math.md,
-// fixed focus).
+// What a classifier g makes of attention that is held at alpha: the loss, and the incentive to focus more
+// (docs/math.md, fixed focus).
 #pragma once
 
 #include "fcam/analysis/shards.h"
@@ -20,10 +20,10 @@ struct FixedFocusOptions {
   std::size_t batch = 256;  ///< mosaics at a time; the numbers do not depend on it beyond rounding
 };
 
-/// Loss and incentive of a named loss on all mosaics. In hard attention and marginal likelihood one pass of g serves all
-/// three numbers; soft attention takes one at each of two blends, and the gradient of g in the first. The numbers are
-/// the same bits for every number of workers. Throws UsageError as require_alpha does, where positions are not known,
-/// or where model and mosaics do not fit; DivergedError where a number is not finite.
+/// Loss and incentive of a named loss on all mosaics. In hard attention and marginal likelihood one pass of g serves
+/// all three numbers; soft attention takes one at each of two blends, and the gradient of g in the first. The numbers
+/// are the same bits for every number of workers. Throws UsageError as require_alpha does, where positions are not
+/// known, or where model and mosaics do not fit; DivergedError where a number is not finite.
 template <class T>
 FixedFocus measure_fixed_focus(const Model<T>& model, const Mosaics& mosaics, const NamedLoss& loss,
                                const FixedFocusOptions& options, Workers& workers);

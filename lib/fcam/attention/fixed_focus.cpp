@@ -51,7 +51,7 @@ void hold_attention(Graph<T>& graph, const Batch<T>& batch, double alpha) {
   graph.hold_focus(mark_foreground(graph, batch, std::log(alpha), std::log(background_attention(alpha, m))));
 }
 
-#define FCAM_INSTANTIATE(T)                                                 \
+#define FCAM_INSTANTIATE(T)                                                  \
   template Var<T> fixed_attention(Graph<T>&, const Batch<T>&, double alpha); \
   template void hold_attention(Graph<T>&, const Batch<T>&, double alpha);
 FCAM_INSTANTIATE(float)
