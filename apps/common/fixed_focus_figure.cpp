@@ -14,8 +14,8 @@ namespace fcam::apps {
 namespace {
 
 // Pixels.
-constexpr double side = 270, panel_height = 250, gap = 18;
-constexpr double left_margin = 72, right_margin = 104, top_margin = 36, bottom_margin = 52;
+constexpr double side = 270, panel_height = 250, gap = 30;
+constexpr double left_margin = 72, right_margin = 112, top_margin = 36, bottom_margin = 52;
 
 struct Curve {
   SeriesKey key;
@@ -80,6 +80,10 @@ void write_panel(std::ostream& out, const Figure& figure, std::size_t panel, Fix
       << "set title " << gnuplot_text(named_losses()[figure.losses[panel]].title) << '\n'
       << "set format y " << (panel == 0 ? "'%g'" : "''") << '\n';
   if (panel == 1) out << "unset ylabel\n";
+  if (panel + 1 == figure.losses.size()) {
+    out << "set key at screen " << 1 - 12 / figure.width() << ", screen " << 1 - top_margin / Figure::height()
+        << " top right vertical Right samplen 1.5 title 'focus {/:Italic α}'\n";
+  }
   std::string separator = "plot ";
   for (std::size_t i = 0; i < figure.alphas.size(); ++i) {
     const std::string style = " lc rgb '" + colour(i, figure.alphas.size()) + "'";
@@ -88,10 +92,10 @@ void write_panel(std::ostream& out, const Figure& figure, std::size_t panel, Fix
       out << separator << curve.block << " using 1:2 with lines lw 1.6" << style << " notitle";
       separator = ", ";
       if (quantity == FixedFocusQuantity::incentive) {
-        out << separator << curve.block << " using 1:3 with lines lw 1.1 dt (2,5)" << style << " notitle";
+        out << separator << curve.block << " using 1:3 with lines lw 1.1 dt (4,4)" << style << " notitle";
       }
     }
-    // The key stands beside the last panel and has all colours.
+    // The key stands beside the last panel and has all colours, whichever series it has.
     if (panel + 1 == figure.losses.size()) {
       out << separator << "NaN with lines lw 2.5" << style << " title '" << shortest(figure.alphas[i]) << "'";
       separator = ", ";
@@ -122,13 +126,12 @@ PlotResult draw_fixed_focus(const SeriesMap& all, FixedFocusQuantity quantity, d
                     ")' offset 0.5, 0\n")
       << "set tmargin at screen " << 1 - top_margin / Figure::height() << "\nset bmargin at screen "
       << bottom_margin / Figure::height() << '\n'
-      << "set key at screen " << 1 - 12 / figure.width() << ", screen " << 1 - top_margin / Figure::height()
-      << " top right vertical Right samplen 1.5 title 'focus {/:Italic α}'\n"
+      << "unset key\n"
       << "set multiplot\n";
   if (quantity == FixedFocusQuantity::incentive) {
-    out << "set label 1 'dashed:\\n"
-        << shortest(step) << " × (-d{/:Italic L}/d{/:Italic α})' at screen " << 1 - 12 / figure.width() << ", screen "
-        << (bottom_margin + 22) / Figure::height() << " right font ',10'\n";
+    out << "set label 1 \"dashed:\\n"
+        << shortest(step) << " × (-d{/:Italic L}/d{/:Italic α})\" at screen " << 1 - 12 / figure.width() << ", screen "
+        << (bottom_margin + 24) / Figure::height() << " right font ',10'\n";
   }
   for (std::size_t panel = 0; panel < figure.losses.size(); ++panel) {
     write_panel(out, figure, panel, quantity);
