@@ -83,31 +83,34 @@ std::vector<SeriesKey> requested(const Options& options) {
   return keys;
 }
 
-double learning_rate(const Options& options, const NamedLoss& loss, const Shape& patch) {
-  if (!std::isnan(options.learning_rate)) return options.learning_rate;
+TrainerOptions trainer_options(const Options& options, const NamedLoss& loss, const Shape& patch) {
   const bool images = patch.size() == 3;
-  return images && loss.name == "sa" ? 0.004 : loss.learning_rate;
+  const double usual = images && loss.name == "sa" ? 0.004 : loss.learning_rate;
+  return {.epochs = options.epochs,
+          .batch = options.batch,
+          .learning_rate = std::isnan(options.learning_rate) ? usual : options.learning_rate,
+          .momentum = options.momentum,
+          .inference = std::nullopt,
+          .seed = options.common.seed,
+          .threads = static_cast<int>(options.common.threads)};
 }
 
 // One training, measured before it and after each epoch; fewer epochs than asked for where `goes_on` says no.
 template <class GoesOn, class Report>
-std::vector<FixedFocus> train_one(const Options& options, const Mosaics& mosaics, const SeriesKey& key,
-                                  GoesOn&& goes_on, Report&& report) {
+std::vector<FixedFocus> train_one(const Options& options, const Mosaics& mosaics, Model<float> model,
+                                  const SeriesKey& key, GoesOn&& goes_on, Report&& report) {
   const NamedLoss& loss = named_losses()[key.first];
-  Model<float> model(mosaics.shape(), mosaics.classes(),
-                     {.focus = "linear", .classify = options.networks.classify, .seed = options.common.seed});
   Trainer<float> trainer(model, with_fixed_focus(loss_function<float>(loss), key.second),
-                         {.epochs = options.epochs,
-                          .batch = options.batch,
-                          .learning_rate = learning_rate(options, loss, mosaics.shape()),
-                          .momentum = options.momentum,
-                          .inference = std::nullopt,
-                          .seed = options.common.seed,
-                          .threads = static_cast<int>(options.common.threads)});
+                         trainer_options(options, loss, mosaics.shape()));
   std::vector<FixedFocus> series;
   const auto measure = [&] {
-    series.push_back(measure_fixed_focus(
-        model, mosaics, loss, {.alpha = key.second, .step = options.step, .batch = options.batch}, trainer.workers()));
+    try {
+      series.push_back(measure_fixed_focus(model, mosaics, loss,
+                                           {.alpha = key.second, .step = options.step, .batch = options.batch},
+                                           trainer.workers()));
+    } catch (const DivergedError& error) {
+      throw DivergedError("epoch " + std::to_string(series.size()) + ", " + error.what());
+    }
     report(series.size() - 1, series.back());
   };
   trainer.on_step(
@@ -122,15 +125,16 @@ std::vector<FixedFocus> train_one(const Options& options, const Mosaics& mosaics
 }
 
 std::string table(const SeriesMap& all) {
-  std::string text = "loss alpha  loss at start      at end  incentive at end  derivative at end\n";
+  std::string text = "loss alpha        loss at start      at end  incentive at end  derivative at end\n";
   const auto cell = [](double value, std::size_t width, int digits) {
     const std::string number = fixed(value, digits);
     return std::string(width > number.size() ? width - number.size() : 0, ' ') + number;
   };
   for (const auto& [key, series] : all) {
     const std::string alpha = shortest(key.second);
-    text += named_losses()[key.first].name + "   " + alpha + std::string(alpha.size() < 6 ? 6 - alpha.size() : 0, ' ') +
-            cell(series.front().loss, 14, 4) + cell(series.back().loss, 12, 4) + cell(series.back().difference, 18, 6) +
+    text += named_losses()[key.first].name + "   " + alpha +
+            std::string(alpha.size() < 12 ? 12 - alpha.size() : 0, ' ') + cell(series.front().loss, 14, 4) +
+            cell(series.back().loss, 12, 4) + cell(series.back().difference, 18, 6) +
             cell(series.back().derivative, 19, 4) + "\n";
   }
   return text;
@@ -160,6 +164,10 @@ int run_all(Options& options, CommandLine& line) {
   if (!mosaics.knows_positions()) throw UsageError("data: expected mosaics with known positions, found none");
   for (const SeriesKey& key : keys) require_alpha(key.second, mosaics.patches());
   choose_networks(options.networks, mosaics.shape(), options.data.kind());
+  // f is not used. All trainings start from the same g.
+  Model<float> start(mosaics.shape(), mosaics.classes(),
+                     {.focus = "linear", .classify = options.networks.classify, .seed = options.common.seed});
+  Trainer<float>(start, losses::soft, trainer_options(options, named_losses()[0], mosaics.shape()));  // checks options
   const OutputFolder folder = options.folder();
   const std::string loss_path = folder.file("loss.csv"), incentive_path = folder.file("incentive.csv");
   SeriesMap all;
@@ -168,7 +176,7 @@ int run_all(Options& options, CommandLine& line) {
     CommandLine recorded_line("fcam-fixed-focus", "");
     declare_all(recorded_line, recorded);
     require_unchanged(line, recorded_line, folder.config(), {"loss", "alpha"});
-    if (is_there(loss_path) && is_there(incentive_path)) all = read_series(loss_path, incentive_path, options.epochs);
+    all = read_series(loss_path, incentive_path, options.epochs);
   }
   folder.open(options.resume, options.force);
   write_atomically(folder.config(), "# fcam-fixed-focus --config FILE runs this again\n" + line.to_toml());
@@ -193,7 +201,7 @@ int run_all(Options& options, CommandLine& line) {
                                 "  loss " + fixed(at.loss, 4) + "  incentive " + fixed(at.difference, 6) +
                                 "  derivative " + fixed(at.derivative, 4));
     };
-    std::vector<FixedFocus> series = train_one(options, mosaics, key, goes_on, report);
+    std::vector<FixedFocus> series = train_one(options, mosaics, start, key, goes_on, report);
     if (series.size() <= options.epochs) {
       progress.finish();
       std::fprintf(stderr,
