@@ -147,7 +147,7 @@ TEST_CASE("bags whose positions are not known cannot have a fixed focus", "[fixe
   CHECK_THAT(error_of(fixed_focus(folder, "--data npy:. --out x"), 2), Contains("data") && Contains("known positions"));
 }
 
-TEST_CASE("a training that diverges is named, and those before it are kept", "[fixed]") {
+TEST_CASE("a training that diverges is named with its epoch, and exits with code 5", "[fixed]") {
   const TemporaryFolder folder;
   const Command diverging =
       fixed_focus(folder, "--data teacher --train 60 --quiet --out run --lr 1e30 --loss lv --alpha 1");
