@@ -62,6 +62,13 @@ void declare_all(CommandLine& line, Options& options) {
   declare(line, options.common);
 }
 
+// The sizes of the paper's linear setting, where the user says nothing else.
+void choose_sizes(Options& options, const CommandLine& line) {
+  if (options.data.kind() != "linear") return;
+  if (!line.given("patches")) options.data.patches = 20;
+  if (!line.given("train")) options.data.train = 5000;
+}
+
 // The trainings that are asked for.
 std::vector<SeriesKey> requested(const Options& options) {
   std::vector<SeriesKey> keys;
@@ -76,7 +83,7 @@ std::vector<SeriesKey> requested(const Options& options) {
       if (std::find(keys.begin(), keys.end(), SeriesKey{place, alpha}) != keys.end()) {
         throw UsageError("loss, alpha: expected each once, found " + to_string(SeriesKey{place, alpha}) + " again");
       }
-      keys.emplace_back(place, alpha);
+      keys.emplace_back(place, std::abs(alpha));  // there is a -0
     }
   }
   std::sort(keys.begin(), keys.end());
@@ -150,16 +157,17 @@ void draw(const Options& options, const OutputFolder& folder, const SeriesMap& a
   }
 }
 
-// The sizes of the paper's linear setting, where the user says nothing else.
-void choose_sizes(Options& options, const CommandLine& line) {
-  if (options.data.kind() != "linear") return;
-  if (!line.given("patches")) options.data.patches = 20;
-  if (!line.given("train")) options.data.train = 5000;
+// What the folder holds of a run that goes on.
+SeriesMap series_to_keep(const Options& options, const CommandLine& line, const OutputFolder& folder) {
+  Options recorded;
+  CommandLine recorded_line("fcam-fixed-focus", "");
+  declare_all(recorded_line, recorded);
+  require_unchanged(line, recorded_line, folder.config(), {"loss", "alpha"});
+  return read_series(folder.file("loss.csv"), folder.file("incentive.csv"), options.epochs);
 }
 
 int run_all(Options& options, CommandLine& line) {
   const std::vector<SeriesKey> keys = requested(options);
-  choose_sizes(options, line);
   const Mosaics mosaics = load_mosaics(options.data, line, options.common.seed, Split::train);
   if (!mosaics.knows_positions()) throw UsageError("data: expected mosaics with known positions, found none");
   for (const SeriesKey& key : keys) require_alpha(key.second, mosaics.patches());
@@ -169,15 +177,8 @@ int run_all(Options& options, CommandLine& line) {
                      {.focus = "linear", .classify = options.networks.classify, .seed = options.common.seed});
   Trainer<float>(start, losses::soft, trainer_options(options, named_losses()[0], mosaics.shape()));  // checks options
   const OutputFolder folder = options.folder();
-  const std::string loss_path = folder.file("loss.csv"), incentive_path = folder.file("incentive.csv");
   SeriesMap all;
-  if (options.resume) {
-    Options recorded;
-    CommandLine recorded_line("fcam-fixed-focus", "");
-    declare_all(recorded_line, recorded);
-    require_unchanged(line, recorded_line, folder.config(), {"loss", "alpha"});
-    all = read_series(loss_path, incentive_path, options.epochs);
-  }
+  if (options.resume) all = series_to_keep(options, line, folder);
   folder.open(options.resume, options.force);
   write_atomically(folder.config(), "# fcam-fixed-focus --config FILE runs this again\n" + line.to_toml());
 
@@ -212,8 +213,8 @@ int run_all(Options& options, CommandLine& line) {
     }
     ++finished;
     all.emplace(key, std::move(series));
-    write_atomically(loss_path, loss_csv(all));
-    write_atomically(incentive_path, incentive_csv(all));
+    write_atomically(folder.file("loss.csv"), loss_csv(all));
+    write_atomically(folder.file("incentive.csv"), incentive_csv(all));
   }
   progress.finish();
   std::cout << table(all);
@@ -235,8 +236,10 @@ int main(int argc, char** argv) {
         "  fcam-fixed-focus --data linear --plot\n"
         "  fcam-fixed-focus --data shapes --epochs 10 --loss lv --alpha 0.5,1 --out runs/fixed\n"
         "  fcam-fixed-focus --resume --out runs/fixed --loss sa\n");
-    const auto parsed =
-        line.parse(argc, argv, [&] { return options.folder().config_to_resume(options.resume, options.force); });
+    const auto parsed = line.parse(argc, argv, [&] {
+      choose_sizes(options, line);  // the name of the folder depends on them
+      return options.folder().config_to_resume(options.resume, options.force);
+    });
     if (parsed == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return run_all(options, line);
   });

@@ -78,6 +78,18 @@ TEST_CASE("linear data have the paper's sizes and rates where nothing else is as
   check_same_files(folder, "shapes", "slow");
 }
 
+TEST_CASE("the folder is named after data, patches and seed where no other is given, when a run goes on too",
+          "[fixed]") {
+  const TemporaryFolder folder;
+  const std::string options = "fcam-fixed-focus --data linear --classes 3 --train 40 --epochs 1 --alpha 1 ";
+  run_well(command(folder, options + "--loss sa"));
+  CHECK(fs::exists(folder.file("runs/fixed-focus-linear-m20-s1/loss.csv")));
+  run_well(command(folder, options + "--loss ha --resume"));
+  run_well(command(folder, options + "--loss ha --patches 2 --seed 4"));
+  CHECK(read_table(folder.file("runs/fixed-focus-linear-m20-s1/loss.csv")).rows.size() == 4);
+  CHECK(read_table(folder.file("runs/fixed-focus-linear-m2-s4/loss.csv")).rows.size() == 2);
+}
+
 TEST_CASE("trainings done in parts are the same bytes as all at once, whatever the threads", "[fixed]") {
   const TemporaryFolder folder;
   run_well(fixed_focus(folder, "--out whole --loss sa,ha,lv --alpha 0.2,0.7 --threads 2"));
