@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "fcam/base/error.h"
+#include "fcam/base/file.h"
 
 namespace fcam::apps {
 namespace {
@@ -23,7 +29,8 @@ void remove(const std::string& file) {
 
 }  // namespace
 
-RunOptions::RunOptions() : learning_rate(std::numeric_limits<double>::quiet_NaN()) {}
+RunOptions::RunOptions()
+    : learning_rate(std::numeric_limits<double>::quiet_NaN()), stop_loss(std::numeric_limits<double>::quiet_NaN()) {}
 
 void declare(CommandLine& line, RunOptions& options, bool trained) {
   constexpr auto unbounded = std::numeric_limits<std::size_t>::max();
@@ -40,6 +47,10 @@ void declare(CommandLine& line, RunOptions& options, bool trained) {
   line.choice("optimizer", options.optimizer, {"sgd", "adam"}, "update rule");
   line.count("eval-every", options.eval_every, 0, unbounded,
              "epochs between evaluations on the test mosaics; 0: never");
+  line.count("patience", options.patience, 0, unbounded,
+             "stop after so many tests in a row without a lower loss, and keep the best weights; 0: never");
+  line.number("stop-loss", options.stop_loss, 0, infinity,
+              "stop after an epoch with at most this train loss (default: never)");
   line.text("init", options.init, "weights to start from, safetensors (default: drawn from the seed)", "FILE");
   declare(line, options.data);
   declare(line, options.networks);
@@ -56,6 +67,8 @@ TrainerOptions trainer_options(const RunOptions& options) {
           .inference = loss.inference,
           .seed = options.common.seed,
           .eval_every = options.eval_every,
+          .patience = options.patience,
+          .stop_loss = std::isnan(options.stop_loss) ? -std::numeric_limits<double>::infinity() : options.stop_loss,
           .threads = static_cast<int>(options.common.threads)};
 }
 
@@ -76,7 +89,7 @@ void RunFolder::create() const {
     throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
                      (error ? error.message() : "something else of that name"));
   }
-  for (const auto& file : files_of(*this)) std::filesystem::remove(file + ".tmp", error);
+  for (const auto& file : files_of(*this)) require_writable(file);
 }
 
 void RunFolder::clear() const {
@@ -84,6 +97,19 @@ void RunFolder::clear() const {
 }
 
 void RunFolder::remove_model() const { remove(model()); }
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void FolderLock::take(const RunFolder& folder) {
+  descriptor_ = ::open(folder.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Where the file system has no locks there is none.
+  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw UsageError("out: expected a folder that no other program works in, found one at work in " +
+                     quote(folder.path));
+  }
+}
 
 std::string default_run_folder(const RunOptions& options) {
   return "runs/" + options.data.kind() + "-" + options.loss + "-m" + std::to_string(options.data.patches) + "-s" +

@@ -19,6 +19,8 @@ struct RunOptions {
   std::size_t epochs = 100, batch = 256, eval_every = 1;
   double learning_rate;  ///< NaN: the one that suits the loss
   double momentum = 0.9;
+  std::size_t patience = 0;  ///< 0: none
+  double stop_loss;          ///< NaN: none
   std::string optimizer = "sgd";
   std::string init;  ///< file of weights to start from; empty: drawn from the seed
 
@@ -45,12 +47,27 @@ struct RunFolder {
   std::string summary() const { return path + "/summary.json"; }
   /// Whether one of the files is there.
   bool holds_run() const;
-  /// Makes the folder and those above it, and removes what an interrupted write may have left. Throws WriteError.
+  /// Makes the folder and those above it, and removes what an interrupted write may have left. Throws WriteError, also
+  /// where one of the files could not be written.
   void create() const;
   /// Removes the files. Throws WriteError.
   void clear() const;
   /// Removes the weights alone. Throws WriteError.
   void remove_model() const;
+};
+
+/// Keeps other programs out of a folder while it lives; ends with the process, however that ends.
+class FolderLock {
+ public:
+  FolderLock() = default;
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  /// Throws UsageError where another program has it.
+  void take(const RunFolder& folder);
+
+ private:
+  int descriptor_ = -1;
 };
 
 /// runs/DATA-LOSS-mM-sS
