@@ -65,7 +65,6 @@ struct Scripted {
   Var<float> loss(Graph<float>& graph, const Batch<float>& batch) {
     const Var<float> real = losses::marginal(graph, batch);
     const auto target = static_cast<float>(losses.at(trainer.epochs_done()));
-    Tensor<float> shift;
     shift.resize(real.value().shape());
     shift.data()[0] = target - real.scalar();
     return real + graph.tape().constant(shift);
@@ -82,6 +81,7 @@ struct Scripted {
   }
 
   std::vector<double> losses;
+  Tensor<float> shift;  // outlives the record; one thread works here
   Model<float> model;
   Trainer<float> trainer;
   std::vector<Model<float>> weights;  // after each epoch
@@ -244,4 +244,22 @@ TEST_CASE("a loss that is not a number is never the best", "[training]") {
   CHECK_THROWS_AS(run.train(), DivergedError);
   CHECK(run.trainer.state().best.epoch == 1);
   CHECK(run.trainer.state().best.loss == Approx(2));
+}
+
+TEST_CASE("what no checkpoint could hold is found where a training is stopped", "[training]") {
+  Model<float> model = numbered_model();
+  Trainer<float> trainer(model, named_loss("lv"), {.epochs = 2, .batch = 4, .learning_rate = 1e300, .threads = 1});
+  trainer.on_step([](std::size_t, double) { return false; });
+  check_error<DivergedError>([&] { trainer.run(numbered_bags(12, 7), nullptr, nullptr); },
+                             {"epoch 1, batch 1", "finite weights"});
+
+  // Weights that stay finite beside an average of squares that does not.
+  const LossFunction<float> steep = [](Graph<float>& graph, const Batch<float>& batch) {
+    return losses::marginal(graph, batch) * 1e25F;
+  };
+  Model<float> other = numbered_model();
+  Trainer<float> adam(other, steep, {.epochs = 1, .optimizer = Kind::adam, .threads = 1});
+  check_error<DivergedError>([&] { adam.run(numbered_bags(12, 7), nullptr, nullptr); }, {"finite weights"});
+  CHECK(std::all_of(other.focus.weights().begin(), other.focus.weights().end(),
+                    [](float w) { return std::isfinite(w); }));
 }

@@ -119,12 +119,18 @@ ModelGradient<T> Trainer<T>::gradient(const Mosaics& mosaics, std::span<const st
   return total;
 }
 
+// Of the weights and of what the optimisers remember of them.
 template <class T>
 bool Trainer<T>::has_finite_weights() const {
-  const auto finite = [](const Buffer<T>& weights) {
-    return std::all_of(weights.begin(), weights.end(), [](T weight) { return std::isfinite(weight); });
+  const auto finite = [](const Buffer<T>& values) {
+    return std::all_of(values.begin(), values.end(), [](T value) { return std::isfinite(value); });
   };
-  return finite(model_->focus.weights()) && finite(model_->classify.weights());
+  const auto finite_averages = [&](const Optimizer<T>& optimizer) {
+    const auto& averages = optimizer.averages();
+    return std::all_of(averages.begin(), averages.end(), [&](const auto& average) { return finite(average.values); });
+  };
+  return finite(model_->focus.weights()) && finite(model_->classify.weights()) && finite_averages(focus_optimizer_) &&
+         finite_averages(classify_optimizer_);
 }
 
 // Steps through what is left of the epoch; false where a callback stopped it.
@@ -146,10 +152,12 @@ bool Trainer<T>::train_epoch(const Mosaics& train) {
     }
     outcome_.add_to(state_.sum);
     state_.mosaics += indices.size();
-    if (on_step_ && !on_step_(state_.mosaics, loss)) return false;
-  }
-  if (!has_finite_weights()) {
-    throw diverged(", batch " + std::to_string((train.count() - 1) / options_.batch + 1), "weights that are not");
+    const bool stops = on_step_ && !on_step_(state_.mosaics, loss);
+    // Where a checkpoint may be made.
+    if ((stops || state_.mosaics == train.count()) && !has_finite_weights()) {
+      throw diverged(", batch " + std::to_string((state_.mosaics - 1) / options_.batch + 1), "weights that are not");
+    }
+    if (stops) return false;
   }
   return true;
 }
