@@ -238,6 +238,7 @@ int train(Options& options, CommandLine& line) {
   }
   folder.create();
   if (!options.resume) lock.take(folder);
+  folder.check_writable();
   if (options.force) folder.clear();
   const StopSignals signals;
   Progress progress(options.common.quiet);

@@ -89,6 +89,9 @@ void RunFolder::create() const {
     throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
                      (error ? error.message() : "something else of that name"));
   }
+}
+
+void RunFolder::check_writable() const {
   for (const auto& file : files_of(*this)) require_writable(file);
 }
 

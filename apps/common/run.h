@@ -47,9 +47,11 @@ struct RunFolder {
   std::string summary() const { return path + "/summary.json"; }
   /// Whether one of the files is there.
   bool holds_run() const;
-  /// Makes the folder and those above it, and removes what an interrupted write may have left. Throws WriteError, also
-  /// where one of the files could not be written.
+  /// Makes the folder and those above it. Throws WriteError.
   void create() const;
+  /// Throws WriteError where one of the files could not be written; removes what a killed program has left of them. Not
+  /// for a folder that another program works in.
+  void check_writable() const;
   /// Removes the files. Throws WriteError.
   void clear() const;
   /// Removes the weights alone. Throws WriteError.
