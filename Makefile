@@ -28,7 +28,8 @@ APP_LIBS := -lpng
 LIB_SOURCES  := $(sort $(wildcard lib/fcam/*/*.cpp))
 COMMON       := $(sort $(wildcard apps/common/*.cpp))
 APP_SOURCES  := $(sort $(wildcard apps/*.cpp))
-TEST_SOURCES := $(sort $(wildcard tests/*.cpp tests/*/*.cpp))
+FAULTY_DISK  := tests/support/faulty_disk.cpp
+TEST_SOURCES := $(filter-out $(FAULTY_DISK),$(sort $(wildcard tests/*.cpp tests/*/*.cpp)))
 
 OBJ           := $(BUILD)/obj
 LIB_OBJECTS   := $(LIB_SOURCES:%.cpp=$(OBJ)/%.o)
@@ -38,7 +39,7 @@ PROGRAMS      := $(APP_SOURCES:apps/%.cpp=$(BUILD)/bin/%)
 LIBRARY       := $(BUILD)/libfcam.a
 TEST_PROGRAM  := $(BUILD)/fcam-tests
 
-.PHONY: all lib apps test demo bench-compare deps asan format check-layers check-headers install uninstall clean help
+.PHONY: all lib apps test test-kills demo bench-compare deps asan tsan check-library format check-layers check-headers install uninstall clean help
 .DEFAULT_GOAL := all
 
 # Targets that build call make again on all cores, unless -j was given.
@@ -58,8 +59,10 @@ help:
 	@echo 'make test       build and run all tests'
 	@echo 'make bench-compare   time training steps against PyTorch (python3-torch), many minutes on an idle machine'
 	@echo 'make asan       all tests under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make tsan       all tests under ThreadSanitizer'
+	@echo 'make test-kills KILLS=50   kill a run at so many random moments, and come to the same bytes'
 	@echo 'make format     clang-format over all sources'
-	@echo 'make check-layers check-headers   the rules of docs/design.md on includes'
+	@echo 'make check-layers check-headers check-library   the rules of docs/design.md on includes'
 	@echo 'make install uninstall   under PREFIX ($(PREFIX)), staged below DESTDIR'
 	@echo 'variables: CXX=$(CXX) ARCH=$(ARCH) (as in -march) BUILD=$(BUILD) V=1 (show commands)'
 
@@ -104,14 +107,29 @@ $(TEST_PROGRAM): $(TEST_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY)
 	@$(if $(V),:,echo "  LINK  $@")
 	$(Q)$(CXX) $(OUR_LDFLAGS) $(LDFLAGS) -o $@ $^ $(APP_LIBS) $(LIB_LIBS)
 
+# What tests preload into the programs, to make their output fail; without sanitizers, which the programs bring.
+$(BUILD)/faulty-disk.so: $(FAULTY_DISK)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++20 $(WARNINGS) -O1 -fPIC -shared -o $@ $< -ldl
+
 test:
-	$(BUILD_WITH) $(TEST_PROGRAM) $(PROGRAMS)
+	$(BUILD_WITH) $(TEST_PROGRAM) $(PROGRAMS) $(BUILD)/faulty-disk.so
 	FCAM_BIN=$(abspath $(BUILD))/bin $(TEST_PROGRAM) $(TESTS)
+
+# Kills a run at so many random moments.
+KILLS ?= 50
+test-kills:
+	$(Q)FCAM_KILLS=$(KILLS) $(MAKE) test TESTS='[kills]'
 
 # Debug information and checks that stop at the first fault; its own build folder.
 asan:
 	$(Q)$(MAKE) test BUILD=$(BUILD)/asan OPTIMIZE='-O1 -g1 -march=$(ARCH)' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
+
+# What threads do to each other. OpenBLAS is not instrumented; nor are forked children followed.
+tsan:
+	$(Q)TSAN_OPTIONS='halt_on_error=1 die_after_fork=0 suppressions=$(CURDIR)/tests/tsan-suppressions.txt' \
+	  $(MAKE) test BUILD=$(BUILD)/tsan OPTIMIZE='-O1 -g1 -march=$(ARCH)' SANITIZE='-fsanitize=thread'
 
 # --- the demonstration -------------------------------------------------------------------------------------------------
 # Three paradigms on Fashion-MNIST, small networks: sizes chosen to show the paper's pattern within two minutes.
@@ -158,6 +176,9 @@ format:
 
 check-layers:
 	@sh tests/check-layers.sh
+
+check-library: lib
+	@sh tests/check-library.sh $(LIBRARY)
 
 check-headers:
 	$(BUILD_WITH) $(HEADERS:%=$(OBJ)/headers/%.checked)

@@ -8,6 +8,7 @@
 
 #include "common/metrics_json.h"
 #include "common/model_options.h"
+#include "common/outputs.h"
 #include "common/program.h"
 #include "common/progress.h"
 #include "fcam/attention/losses.h"
@@ -206,6 +207,7 @@ int bench(Options& options) {
       throw UsageError("loss: expected different losses, found " + quote(name) + " twice");
     }
   }
+  check_outputs({{"json", options.json}});
   const Shape shape = parse_shape(options.shape);
   choose_networks(options.networks, shape);
   const Model<float> model(

@@ -1,11 +1,13 @@
 // fcam-evaluate: where trained models look and what they see, as tables, figures and files.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <memory>
+#include <optional>
 
 #include "common/heat_map_figure.h"
 #include "common/metrics_json.h"
+#include "common/outputs.h"
 #include "common/run.h"
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
@@ -27,6 +29,7 @@ struct Options {
 struct Evaluation {
   std::string run, loss, inference, split;
   Metrics metrics;
+  std::vector<std::string> class_names;
 };
 
 void declare_all(CommandLine& line, Options& options) {
@@ -47,31 +50,49 @@ void declare_all(CommandLine& line, Options& options) {
   declare(line, options.run, true);
 }
 
-// Every mosaic as a line of CSV.
+// Every mosaic as a line of CSV, written batch by batch.
 class Dump {
  public:
-  explicit Dump(std::size_t patches) : text_("index,label,z,predicted,focused,a_z,s_y") {
-    for (std::size_t j = 0; j < patches; ++j) text_ += ",a_" + std::to_string(j);
-    text_ += "\n";
+  Dump(const std::string& path, std::size_t patches) : file_(path) {
+    std::string header = "index,label,z,predicted,focused,a_z,s_y";
+    for (std::size_t j = 0; j < patches; ++j) header += ",a_" + std::to_string(j);
+    file_.write(header + "\n");
   }
   void add(std::size_t first, const BatchOutcome<float>& batch) {
     const auto argmax = [](auto values) { return std::max_element(values.begin(), values.end()) - values.begin(); };
+    std::string text;
     for (std::size_t b = 0; b < batch.size(); ++b) {
       const auto a = batch.a(b), s = batch.s(b);
       const int z = batch.z(b);
-      text_ += std::to_string(first + b) + "," + std::to_string(batch.label(b)) + "," +
-               (z < 0 ? "" : std::to_string(z)) + "," + std::to_string(argmax(s)) + "," + std::to_string(argmax(a)) +
-               "," + (z < 0 ? "" : shortest(static_cast<double>(a[static_cast<std::size_t>(z)]))) + "," +
-               shortest(static_cast<double>(s[static_cast<std::size_t>(batch.label(b))]));
-      for (const float weight : a) text_ += "," + shortest(static_cast<double>(weight));
-      text_ += "\n";
+      text += std::to_string(first + b) + "," + std::to_string(batch.label(b)) + "," +
+              (z < 0 ? "" : std::to_string(z)) + "," + std::to_string(argmax(s)) + "," + std::to_string(argmax(a)) +
+              "," + (z < 0 ? "" : shortest(static_cast<double>(a[static_cast<std::size_t>(z)]))) + "," +
+              shortest(static_cast<double>(s[static_cast<std::size_t>(batch.label(b))]));
+      for (const float weight : a) text += "," + shortest(static_cast<double>(weight));
+      text += "\n";
     }
+    file_.write(text);
   }
-  const std::string& text() const { return text_; }
+  void commit() { file_.commit(); }
 
  private:
-  std::string text_;
+  AtomicFile file_;
 };
+
+// The file with the weights of a run: those of its checkpoint where it has not come to its end.
+std::string weights_of(const RunFolder& folder) {
+  if (is_there(folder.model()) || !is_there(folder.config())) return folder.model();
+  if (!is_there(folder.checkpoint())) {
+    throw DataError(quote(folder.model()) + ": expected the weights of a run, found neither them nor a checkpoint; " +
+                    "fcam-train --resume --out " + quote(folder.path) + " trains them");
+  }
+  const auto metadata = read_safetensors(folder.checkpoint()).metadata;
+  const auto epochs = metadata.find("epochs");
+  std::fprintf(stderr, "fcam-evaluate: note: run %s is not finished: evaluating its checkpoint after epoch %s%s\n",
+               quote(folder.path).c_str(), epochs == metadata.end() ? "?" : quote(epochs->second).c_str(),
+               metadata.contains("epoch.mosaics") ? ", within the next" : "");
+  return folder.checkpoint();
+}
 
 Evaluation evaluate_one(Options options, const CommandLine& line, const std::string& run) {
   const NamedLoss& loss = find_loss(options.run.loss);
@@ -80,18 +101,18 @@ Evaluation evaluate_one(Options options, const CommandLine& line, const std::str
   choose_networks(options.run.networks, mosaics.shape(), options.run.data.kind());
   Model<float> model(mosaics.shape(), mosaics.classes(),
                      {.focus = options.run.networks.focus, .classify = options.run.networks.classify});
-  load(model, run.empty() ? options.model : RunFolder{run}.model());
+  load(model, run.empty() ? options.model : weights_of(RunFolder{run}));
   const Inference rule = options.inference.empty() ? loss.inference : find_inference(options.inference);
   Workers workers(static_cast<int>(options.run.common.threads));
-  Dump dump(mosaics.patches());
-  const bool dumps = !options.dump.empty();
+  std::optional<Dump> dump;
+  if (!options.dump.empty()) dump.emplace(options.dump, mosaics.patches());
   const Metrics metrics =
       evaluate<float>(model, mosaics, loss_function<float>(loss), {.inference = rule, .bins = options.bins}, workers,
                       [&](std::size_t first, const BatchOutcome<float>& batch) {
-                        if (dumps) dump.add(first, batch);
+                        if (dump) dump->add(first, batch);
                       });
-  if (dumps) write_atomically(options.dump, dump.text());
-  return {run.empty() ? options.model : run, loss.name, to_string(rule), options.split, metrics};
+  if (dump) dump->commit();
+  return {run.empty() ? options.model : run, loss.name, to_string(rule), options.split, metrics, mosaics.class_names()};
 }
 
 std::string cell(double fraction, std::size_t width, double scale = 100, int digits = 1) {
@@ -144,6 +165,34 @@ std::string to_csv(const std::vector<Evaluation>& all) {
   return text;
 }
 
+// The accuracy of each class, of the lowest ones where there are many.
+std::string by_class(const Evaluation& e) {
+  constexpr std::size_t most_classes = 10;
+  struct Line {
+    std::size_t number;
+    double accuracy;
+  };
+  std::vector<Line> lines;
+  const auto& classes = e.metrics.classes;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    if (classes[c].n > 0)
+      lines.push_back({c, static_cast<double>(classes[c].correct) / static_cast<double>(classes[c].n)});
+  }
+  std::string text = "accuracy by class:";
+  if (lines.size() > most_classes) {
+    std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.accuracy < b.accuracy; });
+    text = "lowest accuracies of " + std::to_string(lines.size()) + " classes:";
+    lines.resize(most_classes);
+  }
+  for (const Line& line : lines) text += " " + quote(e.class_names[line.number]) + " " + cell(line.accuracy, 0);
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    if (classes[c].predicted == e.metrics.n && classes[c].n < e.metrics.n) {
+      text += "\nall mosaics are predicted to be " + quote(e.class_names[c]);
+    }
+  }
+  return text + "\n";
+}
+
 std::string print(const std::vector<Evaluation>& all) {
   std::string text;
   for (const Evaluation& e : all) {
@@ -151,7 +200,7 @@ std::string print(const std::vector<Evaluation>& all) {
             " mosaics, percent of them by focus score a_z of the true foreground and score s_y of the true class\n";
     text +=
         e.metrics.heat_map.total() > 0 ? to_text(e.metrics.heat_map) : "positions of the foreground are not known\n";
-    text += "\n";
+    text += by_class(e) + "\n";
   }
   return text + table(all);
 }
@@ -176,6 +225,7 @@ int evaluate_all(int argc, char** argv) {
     throw UsageError("dump: expected one run, found " + std::to_string(options.runs.size()));
   }
   if (!options.plot.empty()) check_plot_path(options.plot);
+  check_outputs({{"csv", options.csv}, {"json", options.json}, {"plot", options.plot}, {"dump", options.dump}});
 
   std::vector<Evaluation> all;
   if (!options.model.empty()) all.push_back(evaluate_one(options, first_pass, ""));

@@ -178,8 +178,12 @@ int run_all(Options& options, CommandLine& line) {
   Trainer<float>(start, losses::soft, trainer_options(options, named_losses()[0], mosaics.shape()));  // checks options
   const OutputFolder folder = options.folder();
   SeriesMap all;
-  if (options.resume) all = series_to_keep(options, line, folder);
-  folder.open(options.resume, options.force);
+  FolderLock lock;
+  if (options.resume) {
+    lock.take(folder.path);
+    all = series_to_keep(options, line, folder);
+  }
+  folder.open(options.resume, options.force, lock);
   write_atomically(folder.config(), "# fcam-fixed-focus --config FILE runs this again\n" + line.to_toml());
 
   const StopSignals signals;

@@ -1,4 +1,5 @@
 // fcam-train: trains an attention model and keeps the run in a folder.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -10,6 +11,7 @@
 #include "fcam/base/text.h"
 #include "fcam/training/checkpoint.h"
 #include "fcam/training/model_file.h"
+#include "fcam/training/warnings.h"
 
 namespace {
 
@@ -58,16 +60,31 @@ std::string description(const Options& options, const Mosaics& train, const Mode
   text += "\nloss      " + options.loss + ", " + options.optimizer + " with learning rate " +
           shortest(trainer.learning_rate);
   if (options.optimizer == "sgd") text += ", momentum " + shortest(trainer.momentum);
+  if (options.patience > 0) text += ", patience " + std::to_string(options.patience);
+  if (!std::isnan(options.stop_loss)) text += ", stop at loss " + shortest(options.stop_loss);
   text += "\nsteps     " + std::to_string(1 + (train.count() - 1) / options.batch) + " an epoch, " +
           std::to_string(options.epochs) + " epochs, " + std::to_string(options.common.threads) + " threads\n";
   return text;
 }
 
+// A run that goes on may end elsewhere and be evaluated at other epochs; everything else stays. Patience is kept, too,
+// but for its number: without it no best weights are there to go back to.
+void require_same_run(const CommandLine& line, const Options& options, const RunFolder& folder) {
+  Options recorded;
+  CommandLine recorded_line("fcam-train", "");
+  declare_all(recorded_line, recorded);
+  require_unchanged(line, recorded_line, folder.config(), {"epochs", "eval-every", "stop-loss", "patience"});
+  if ((options.patience > 0) == (recorded.patience > 0)) return;
+  throw UsageError("patience: expected " + std::string(recorded.patience > 0 ? "some" : "none") + ", as " +
+                   quote(folder.config()) + " has, found " + std::to_string(options.patience));
+}
+
 void load_run(const RunFolder& folder, const Options& options, Trainer<float>& trainer) {
   load_checkpoint(folder.checkpoint(), trainer);
-  if (trainer.epochs_done() > options.epochs) {
-    throw UsageError("epochs: expected at least " + std::to_string(trainer.epochs_done()) + ", which the run in " +
-                     quote(folder.path) + " has done, found " + std::to_string(options.epochs));
+  const std::size_t reached = trainer.epochs_done() + (trainer.state().mosaics > 0 ? 1 : 0);
+  if (reached > options.epochs) {
+    throw UsageError("epochs: expected at least " + std::to_string(reached) + ", which the run in " +
+                     quote(folder.path) + " has reached, found " + std::to_string(options.epochs));
   }
 }
 
@@ -89,9 +106,28 @@ double seconds_before(const RunFolder& folder) {
   return seconds != summary.end() && seconds->is_number() ? seconds->get<double>() : 0;
 }
 
-void write_summary(const RunFolder& folder, const Options& options, const Epoch& last, double seconds) {
+nlohmann::ordered_json ended_by(const Trainer<float>& trainer) {
+  switch (trainer.ending()) {
+    case Ending::none:
+      return nullptr;
+    case Ending::epochs:
+      return "epochs";
+    case Ending::patience:
+      return "patience";
+    case Ending::stop_loss:
+      return "stop-loss";
+  }
+  return nullptr;
+}
+
+void write_summary(const RunFolder& folder, const Options& options, const Trainer<float>& trainer, const Epoch& last,
+                   double seconds) {
   nlohmann::ordered_json summary{{"run", folder.path},          {"data", options.data.data}, {"loss", options.loss},
                                  {"seed", options.common.seed}, {"epochs", last.number},     {"seconds", seconds}};
+  summary["ended_by"] = ended_by(trainer);
+  const auto& best = trainer.state().best;
+  summary["best_epoch"] = best.epoch > 0 ? nlohmann::ordered_json(best.epoch) : nullptr;
+  summary["best_loss"] = best.epoch > 0 ? nlohmann::ordered_json(best.loss) : nullptr;
   summary["train"] = to_json(last.train);
   if (last.test) {
     summary["test"] = to_json(*last.test);
@@ -99,6 +135,62 @@ void write_summary(const RunFolder& folder, const Options& options, const Epoch&
     summary["test"] = nullptr;
   }
   write_atomically(folder.summary(), json_text(summary));
+}
+
+// A run whose end has come by other options than those of its last epoch says so.
+void settle_summary(const RunFolder& folder, const Trainer<float>& trainer) {
+  auto summary = nlohmann::ordered_json::parse(read_bytes(folder.summary()), nullptr, false);
+  if (!summary.is_object() || summary.value("ended_by", nlohmann::ordered_json()) == ended_by(trainer)) return;
+  summary["ended_by"] = ended_by(trainer);
+  write_atomically(folder.summary(), json_text(summary));
+}
+
+void save_weights(const RunFolder& folder, Trainer<float>& trainer) {
+  trainer.use_best();
+  save(trainer.model(), folder.model());
+}
+
+// Trains to the end or to a signal; true at the end.
+bool train_on(const Options& options, const RunFolder& folder, Trainer<float>& trainer, const Mosaics& train,
+              const Mosaics& test, bool goes_on, Progress& progress, const StopSignals& signals) {
+  Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
+  double seconds = goes_on ? seconds_before(folder) : 0;
+  // In a short run sooner: what is so to the third epoch is to be known.
+  Warnings warnings(train.patches(), train.class_names(), std::clamp<std::size_t>(options.epochs, 3, 5));
+  const auto mosaics_done = [&] { return trainer.epochs_done() * train.count() + trainer.state().mosaics; };
+  progress.start(options.loss, options.epochs * train.count(), mosaics_done());
+  trainer.on_step([&](std::size_t, double value) {
+    progress.advance(mosaics_done(), "loss " + fixed(value, 4));
+    return signals.received() == 0;
+  });
+  trainer.on_test([&](std::size_t done) {
+    progress.advance(mosaics_done(), "test " + std::to_string(100 * done / test.count()) + "%");
+    return signals.received() == 0;
+  });
+  const bool finished = trainer.run(train, &test, [&](const Epoch& epoch) {
+    seconds += epoch.seconds;
+    log.append(epoch);
+    write_summary(folder, options, trainer, epoch, seconds);
+    folder.remove_model();  // of an earlier end, where the run goes on
+    save_checkpoint(folder.checkpoint(), trainer);
+    progress.line(epoch_line(epoch, options.epochs));
+    for (const auto& text : warnings.see(epoch)) progress.line_always("fcam-train: warning: " + text);
+    return signals.received() == 0 || trainer.ending() != Ending::none;  // a finished run is finished
+  });
+  progress.finish();
+  return finished;
+}
+
+// Keeps a run that a signal has stopped.
+void keep_stopped(const RunFolder& folder, Trainer<float>& trainer, std::size_t count) {
+  const std::size_t mosaics = trainer.state().mosaics;
+  if (mosaics > 0) {
+    folder.remove_model();
+    save_checkpoint(folder.checkpoint(), trainer);
+  }
+  std::string place = "after epoch " + std::to_string(trainer.epochs_done());
+  if (mosaics > 0) place += " and " + std::to_string(mosaics) + " of " + std::to_string(count) + " mosaics of the next";
+  std::fprintf(stderr, "fcam-train: stopped %s; the same command with --resume goes on\n", place.c_str());
 }
 
 int train(Options& options, CommandLine& line) {
@@ -112,13 +204,12 @@ int train(Options& options, CommandLine& line) {
       train.shape(), train.classes(),
       {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});
   const RunFolder folder = options.folder();
-  const bool goes_on = options.resume && is_there(folder.checkpoint());
+  FolderLock lock;
   if (options.resume) {
-    Options recorded;
-    CommandLine recorded_line("fcam-train", "");
-    declare_all(recorded_line, recorded);
-    require_unchanged(line, recorded_line, folder.config(), {"epochs", "eval-every"});
+    if (!options.dry_run) lock.take(folder.path);
+    require_same_run(line, options, folder);
   }
+  const bool goes_on = options.resume && is_there(folder.checkpoint());
   if (!options.init.empty() && !goes_on) load(model, options.init);
   Trainer<float> trainer(model, loss_function<float>(loss), trainer_options(options));
   if (goes_on) load_run(folder, options, trainer);
@@ -127,41 +218,23 @@ int train(Options& options, CommandLine& line) {
     return exit_done;
   }
 
-  folder.open(options.resume, options.force);
+  folder.open(options.resume, options.force, lock);
   const StopSignals signals;
   Progress progress(options.common.quiet);
   const std::string done = std::to_string(trainer.epochs_done());
-  if (goes_on && trainer.epochs_done() == options.epochs && is_there(folder.model())) {
-    save(model, folder.model());  // the one that is there may be of before the last epochs
-    progress.line("run " + quote(folder.path) + " has done its " + done + " epochs");
-    return exit_done;
-  }
-  folder.remove_model();  // of an earlier end, where the run goes on
-  progress.line("run " + quote(folder.path) + (goes_on ? ", going on after epoch " + done : ""));
+  const bool ended = trainer.ending() != Ending::none;
+  progress.line("run " + quote(folder.path) +
+                (ended     ? " has done its " + done + " epochs"
+                 : goes_on ? ", going on after epoch " + done
+                           : ""));
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
-  Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
-  double seconds = goes_on ? seconds_before(folder) : 0;
-
-  progress.start(options.loss, options.epochs * train.count(), trainer.epochs_done() * train.count());
-  trainer.on_step([&](std::size_t mosaics, double value) {
-    progress.advance(trainer.epochs_done() * train.count() + mosaics, "loss " + fixed(value, 4));
-    return signals.received() == 0;
-  });
-  const bool finished = trainer.run(train, &test, [&](const Epoch& epoch) {
-    seconds += epoch.seconds;
-    log.append(epoch);
-    write_summary(folder, options, epoch, seconds);
-    save_checkpoint(folder.checkpoint(), trainer);
-    progress.line(epoch_line(epoch, options.epochs));
-    return signals.received() == 0 || epoch.number == options.epochs;  // a finished run is finished
-  });
-  progress.finish();
-  if (!finished) {
-    std::fprintf(stderr, "fcam-train: stopped after epoch %zu; the same command with --resume goes on\n",
-                 trainer.epochs_done());
+  if (ended) {
+    settle_summary(folder, trainer);
+  } else if (!train_on(options, folder, trainer, train, test, goes_on, progress, signals)) {
+    keep_stopped(folder, trainer, train.count());
     return 128 + signals.received();
   }
-  save(model, folder.model());
+  save_weights(folder, trainer);  // those that are there may be of before the last epochs
   return exit_done;
 }
 

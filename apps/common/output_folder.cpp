@@ -1,9 +1,15 @@
 #include "common/output_folder.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "fcam/base/error.h"
+#include "fcam/base/file.h"
 
 namespace fcam::apps {
 
@@ -18,6 +24,19 @@ void remove_file(const std::string& path) {
   if (error) throw WriteError(quote(path) + ": expected to remove it, found: " + error.message());
 }
 
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void FolderLock::take(const std::string& folder) {
+  if (descriptor_ >= 0) return;
+  descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Where the file system has no locks there is none.
+  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw UsageError("out: expected a folder that no other program works in, found one at work in " + quote(folder));
+  }
+}
+
 bool OutputFolder::holds_run() const {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return is_there(file(name)); });
 }
@@ -29,7 +48,7 @@ std::string OutputFolder::config_to_resume(bool resume, bool force) const {
   return config();
 }
 
-void OutputFolder::open(bool resume, bool force) const {
+void OutputFolder::open(bool resume, bool force, FolderLock& lock) const {
   if (holds_run() && !resume && !force) {
     throw UsageError("out: expected a folder without a run, found one in " + quote(path) +
                      "; --resume goes on with it, --force starts it anew");
@@ -40,8 +59,9 @@ void OutputFolder::open(bool resume, bool force) const {
     throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
                      (error ? error.message() : "something else of that name"));
   }
+  lock.take(path);
+  for (const std::string& name : names) require_writable(file(name));
   for (const std::string& name : names) {
-    std::filesystem::remove(file(name) + ".tmp", error);
     if (force) remove_file(file(name));
   }
 }

@@ -14,6 +14,20 @@ bool is_there(const std::string& path);
 /// Throws WriteError.
 void remove_file(const std::string& path);
 
+/// Keeps other programs out of a folder while it lives; ends with the process, however that ends.
+class FolderLock {
+ public:
+  FolderLock() = default;
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  /// Throws UsageError where another program has it; nothing where it is taken already.
+  void take(const std::string& folder);
+
+ private:
+  int descriptor_ = -1;
+};
+
 struct OutputFolder {
   std::string path;
   std::vector<std::string> names;  ///< of the files
@@ -26,9 +40,9 @@ struct OutputFolder {
   /// The file of options with which --resume goes on, empty without it. Throws UsageError if there is no run in the
   /// folder, or both flags are given.
   std::string config_to_resume(bool resume, bool force) const;
-  /// Makes the folder and those above it, and removes what an interrupted write may have left; with `force` the files,
-  /// too. Throws UsageError if there is a run and neither flag is given, WriteError.
-  void open(bool resume, bool force) const;
+  /// Makes the folder and those above it, takes it, and makes sure that its files can be written; with `force` removes
+  /// those that are there. Throws UsageError if there is a run and neither flag is given, WriteError.
+  void open(bool resume, bool force, FolderLock& lock) const;
 };
 
 /// Throws UsageError unless the recorded options are what the file `config` says, but for those that may change.

@@ -22,7 +22,13 @@ namespace {
 
 volatile std::sig_atomic_t received_signal = 0;
 
-extern "C" void note_signal(int signal) { received_signal = signal; }
+extern "C" void note_signal(int signal) {
+  received_signal = signal;
+  for (const int next : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (sigaction(next, nullptr, &action) == 0 && action.sa_handler == note_signal) std::signal(next, SIG_DFL);
+  }
+}
 
 int complain(const char* name, const char* message, int code) {
   std::fprintf(stderr, "%s: error: %s\n", name, message);
@@ -95,16 +101,21 @@ void declare(CommandLine& line, CommonOptions& options) {
 
 StopSignals::StopSignals() {
   received_signal = 0;
-  struct sigaction action {};
+  struct sigaction action {
+  }, hangup{};
+  sigaction(SIGHUP, nullptr, &hangup);
+  with_hangup_ = hangup.sa_handler != SIG_IGN;
   action.sa_handler = note_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;  // the second one finds the default action
+  action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  if (with_hangup_) sigaction(SIGHUP, &action, nullptr);
 }
 
 StopSignals::~StopSignals() {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  if (with_hangup_) std::signal(SIGHUP, SIG_DFL);
 }
 
 int StopSignals::received() const { return received_signal; }

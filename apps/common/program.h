@@ -31,7 +31,8 @@ struct CommonOptions {
 };
 void declare(CommandLine& line, CommonOptions& options);
 
-/// While it lives, the first SIGINT or SIGTERM only sets a flag; a second one ends the process at once.
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a flag; a second signal, of the same kind or another,
+/// ends the process at once. SIGHUP stays ignored where it was, as under nohup.
 class StopSignals {
  public:
   StopSignals();
@@ -40,6 +41,9 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
   /// The signal that has arrived, or 0.
   int received() const;
+
+ private:
+  bool with_hangup_;
 };
 
 }  // namespace fcam::apps

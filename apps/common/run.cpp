@@ -5,7 +5,8 @@
 
 namespace fcam::apps {
 
-RunOptions::RunOptions() : learning_rate(std::numeric_limits<double>::quiet_NaN()) {}
+RunOptions::RunOptions()
+    : learning_rate(std::numeric_limits<double>::quiet_NaN()), stop_loss(std::numeric_limits<double>::quiet_NaN()) {}
 
 void declare(CommandLine& line, RunOptions& options, bool trained) {
   constexpr auto unbounded = std::numeric_limits<std::size_t>::max();
@@ -22,6 +23,10 @@ void declare(CommandLine& line, RunOptions& options, bool trained) {
   line.choice("optimizer", options.optimizer, {"sgd", "adam"}, "update rule");
   line.count("eval-every", options.eval_every, 0, unbounded,
              "epochs between evaluations on the test mosaics; 0: never");
+  line.count("patience", options.patience, 0, unbounded,
+             "stop after so many tests in a row without a lower loss, and keep the best weights; 0: never");
+  line.number("stop-loss", options.stop_loss, 0, infinity,
+              "stop after an epoch with at most this train loss (default: never)");
   line.text("init", options.init, "weights to start from, safetensors (default: drawn from the seed)", "FILE");
   declare(line, options.data);
   declare(line, options.networks);
@@ -38,6 +43,8 @@ TrainerOptions trainer_options(const RunOptions& options) {
           .inference = loss.inference,
           .seed = options.common.seed,
           .eval_every = options.eval_every,
+          .patience = options.patience,
+          .stop_loss = std::isnan(options.stop_loss) ? -std::numeric_limits<double>::infinity() : options.stop_loss,
           .threads = static_cast<int>(options.common.threads)};
 }
 

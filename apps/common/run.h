@@ -20,6 +20,8 @@ struct RunOptions {
   std::size_t epochs = 100, batch = 256, eval_every = 1;
   double learning_rate;  ///< NaN: the one that suits the loss
   double momentum = 0.9;
+  std::size_t patience = 0;  ///< 0: none
+  double stop_loss;          ///< NaN: none
   std::string optimizer = "sgd";
   std::string init;  ///< file of weights to start from; empty: drawn from the seed
 

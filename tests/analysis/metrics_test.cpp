@@ -182,3 +182,65 @@ TEST_CASE("no mosaics have no metrics", "[analysis]") {
   CHECK(std::isnan(metrics.accuracy));
   CHECK(std::isnan(metrics.saif));
 }
+
+TEST_CASE("classes are counted by label, by right prediction and by prediction", "[analysis]") {
+  const Metrics metrics = metrics_of({
+      {0, 0, {1.0}, {0.8, 0.1, 0.1}},
+      {1, 0, {1.0}, {0.8, 0.1, 0.1}},
+      {1, 0, {1.0}, {0.1, 0.8, 0.1}},
+      {2, -1, {1.0}, {0.6, 0.2, 0.2}},
+  });
+  REQUIRE(metrics.classes.size() == 3);
+  const auto check = [&](std::size_t c, std::size_t n, std::size_t correct, std::size_t predicted) {
+    CAPTURE(c);
+    CHECK(metrics.classes[c].n == n);
+    CHECK(metrics.classes[c].correct == correct);
+    CHECK(metrics.classes[c].predicted == predicted);
+  };
+  check(0, 1, 1, 3);
+  check(1, 2, 1, 1);
+  check(2, 1, 0, 0);
+}
+
+TEST_CASE("a sum that is taken to another place goes on to the same bits", "[analysis]") {
+  const auto mosaics = random_mosaics(100);
+  MetricsSum whole, first;
+  for (std::size_t i = 0; i < mosaics.size(); ++i) {
+    for (MetricsSum* sum : {&whole, &first}) {
+      if (sum == &first && i >= 60) continue;
+      sum->add(mosaics[i].y, mosaics[i].z, std::span(mosaics[i].a), std::span(mosaics[i].s));
+      sum->add_loss(0.1 * static_cast<double>(i), 1);
+    }
+  }
+  MetricsSum second;
+  REQUIRE(second.restore(first.numbers(), 3));
+  CHECK(second.numbers() == first.numbers());
+  for (std::size_t i = 60; i < mosaics.size(); ++i) {
+    second.add(mosaics[i].y, mosaics[i].z, std::span(mosaics[i].a), std::span(mosaics[i].s));
+    second.add_loss(0.1 * static_cast<double>(i), 1);
+  }
+  CHECK(second.numbers() == whole.numbers());
+  CHECK(second.result().saif == whole.result().saif);
+  CHECK(second.result().loss == whole.result().loss);
+}
+
+TEST_CASE("numbers that are none of such a sum are not taken", "[analysis]") {
+  MetricsSum sum;
+  const double a[] = {1.0}, s[] = {0.25, 0.75};
+  sum.add(1, 0, std::span<const double>(a), std::span<const double>(s));
+  const std::vector<double> right = sum.numbers();
+  MetricsSum other;
+  const auto refuse = [&](std::vector<double> numbers, std::size_t classes) {
+    CHECK_FALSE(other.restore(numbers, classes));
+    CHECK(other.numbers() == MetricsSum().numbers());
+  };
+  refuse(right, 3);
+  refuse(right, 1);
+  refuse({}, 2);
+  for (const double wrong : {-1.0, 1e300, std::nan(""), HUGE_VAL}) {
+    auto numbers = right;
+    numbers[0] = wrong;
+    refuse(numbers, 2);
+  }
+  CHECK(other.restore(right, 2));
+}

@@ -1,9 +1,11 @@
 // fcam-evaluate from outside: its table, its files, and that they agree with one another.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <set>
 
+#include "fcam/training/safetensors.h"
 #include "support/runs.h"
 
 using namespace fcam::test;
@@ -119,16 +121,17 @@ TEST_CASE("the table has the heat map, top row and right column highest, and one
   const Result result = run_well(evaluation("sa lv"));
   CHECK(result.err.empty());
   const auto lines = split(result.out, '\n');
-  REQUIRE(lines.size() == 22);
+  REQUIRE(lines.size() == 24);
   CHECK_THAT(lines[0], Catch::StartsWith("sa: soft attention, 100 test mosaics"));
   CHECK_THAT(lines[1], Contains("a_z") && Contains("0.0-0.2") && Contains("0.8-1.0"));
   CHECK_THAT(lines[2], Contains("   0.8-1.0"));
   CHECK_THAT(lines[6], Contains("   0.0-0.2"));
   CHECK_THAT(lines[7], Contains("sum") && Catch::EndsWith("100.0"));
-  CHECK_THAT(lines[9], Catch::StartsWith("lv: "));
-  CHECK_THAT(lines[18], Catch::StartsWith("loss"));
-  CHECK_THAT(lines[19], Catch::StartsWith("sa") && Catch::EndsWith("sa"));
-  CHECK_THAT(lines[20], Catch::StartsWith("lv") && Catch::EndsWith("lv"));
+  CHECK_THAT(lines[8], Catch::StartsWith("accuracy by class: '0' "));
+  CHECK_THAT(lines[10], Catch::StartsWith("lv: "));
+  CHECK_THAT(lines[20], Catch::StartsWith("loss"));
+  CHECK_THAT(lines[21], Catch::StartsWith("sa") && Catch::EndsWith("sa"));
+  CHECK_THAT(lines[22], Catch::StartsWith("lv") && Catch::EndsWith("lv"));
 }
 
 TEST_CASE("several runs make one list, one table and one figure of each kind", "[evaluate]") {
@@ -220,7 +223,7 @@ TEST_CASE("the test numbers of a run are those of its training, for every number
   for (const auto& [name, value] : summary.items()) CHECK(e[name] == value);
 }
 
-TEST_CASE("a run that is missing, not finished or damaged is exit code 3 and names the file", "[evaluate]") {
+TEST_CASE("a run that is missing or damaged is exit code 3 and names the file", "[evaluate]") {
   CHECK_THAT(error_of(evaluation("none"), 3), Contains("none/config.toml"));
   CHECK_THAT(error_of(evaluation("sa none"), 3), Contains("none/config.toml"));
   const TemporaryFolder folder;
@@ -231,7 +234,9 @@ TEST_CASE("a run that is missing, not finished or damaged is exit code 3 and nam
     CHECK_THAT(error_of(command(folder, "fcam-evaluate run"), 3), Contains("run/model.safetensors"));
   }
   fs::remove(model);
-  CHECK_THAT(error_of(command(folder, "fcam-evaluate run"), 3), Contains("run/model.safetensors"));
+  fs::remove(folder.file("run/checkpoint.safetensors"));
+  CHECK_THAT(error_of(command(folder, "fcam-evaluate run"), 3),
+             Contains("run/model.safetensors") && Contains("nor a checkpoint; fcam-train --resume --out 'run' trains"));
   CHECK_THAT(error_of(evaluation("--model none --loss sa" + tiny()), 3), Contains("'none'"));
 }
 
@@ -255,12 +260,92 @@ TEST_CASE("what cannot be asked for is refused before anything is evaluated", "[
   CHECK(fs::is_empty(folder.path()));
 }
 
-TEST_CASE("an output that cannot be written is exit code 4 and names it", "[evaluate]") {
+TEST_CASE("an output that cannot be written is exit code 4, names it, and is known before the work", "[evaluate]") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.file("x.svg"));
   for (const std::string option : {"json", "csv", "dump", "plot"}) {
-    const Result result = run(evaluation("sa", {"--" + option, "none/x.svg"}));
-    CHECK(result.code == 4);
-    CHECK_THAT(result.err, Catch::StartsWith("fcam-evaluate: error: 'none/x.svg'"));
+    for (const std::string& path : {std::string("none/x.svg"), folder.file("x.svg")}) {
+      // The first run is not one: it would be refused, too, if it were looked at.
+      CHECK_THAT(error_of(evaluation("none", {"--" + option, path}), 4),
+                 Catch::StartsWith("fcam-evaluate: error: '" + path + "'"));
+    }
   }
+  CHECK_THAT(error_of(evaluation("sa --dump /dev/full"), 4), Contains("'/dev/full'") && Contains("No space left"));
+  const Result full = run(evaluation("sa --json /dev/full"));
+  CHECK(full.code == 4);
+  CHECK_THAT(full.err, Contains("'/dev/full'"));
+}
+
+TEST_CASE("two outputs into one file are refused, by whatever names, before anything is written", "[evaluate]") {
+  const TemporaryFolder folder;
+  write_file(folder.file("former"), "former");
+  fs::create_symlink("former", folder.file("link.svg"));
+  fs::create_hard_link(folder.file("former"), folder.file("hard"));
+  const auto refused = [&](const std::string& one, const std::string& a, const std::string& two, const std::string& b) {
+    CHECK_THAT(error_of(evaluation("sa", {"--" + one, folder.file(a), "--" + two, folder.file(b)}), 2),
+               Contains(": expected another file than that of --"));
+  };
+  refused("json", "x", "csv", "x");
+  refused("dump", "x", "csv", "./x");
+  refused("json", "former", "plot", "link.svg");
+  refused("csv", "former", "dump", "hard");
+  CHECK(read_file(folder.file("former")) == "former");
+  CHECK_FALSE(fs::exists(folder.file("x")));
+  run_well(evaluation("sa --json /dev/null --csv /dev/null"));
+}
+
+TEST_CASE("a run that is not finished is evaluated by its checkpoint, and that is said", "[evaluate]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--epochs 2 --out run"));
+  run_well(command(folder, "fcam-evaluate run --json finished.json"));
+  fs::remove(folder.file("run/model.safetensors"));  // as after a kill in the last moment
+  const Result result = run_well(command(folder, "fcam-evaluate run --json checkpoint.json"));
+  CHECK(result.err == "fcam-evaluate: note: run 'run' is not finished: evaluating its checkpoint after epoch '2'\n");
+  CHECK(read_file(folder.file("checkpoint.json")) == read_file(folder.file("finished.json")));
+}
+
+TEST_CASE("the accuracy of each class is shown, and that of all is their mean by size", "[evaluate]") {
+  const TemporaryFolder folder;
+  const std::string out = run_well(evaluation("sa", {"--dump", folder.file("d.csv")})).out;
+  const Table dump = read_table(folder.file("d.csv"));
+  std::string expected = "accuracy by class:";
+  for (const std::string c : {"0", "1", "2"}) {
+    double n = 0, correct = 0;
+    for (std::size_t row = 0; row < dump.rows.size(); ++row) {
+      n += dump.text(row, "label") == c;
+      correct += dump.text(row, "label") == c && dump.text(row, "predicted") == c;
+    }
+    char text[32];
+    std::snprintf(text, sizeof text, " '%s' %.1f", c.c_str(), 100 * correct / n);
+    expected += text;
+  }
+  CHECK_THAT(out, Contains(expected + "\n"));
+  CHECK_THAT(out, !Contains("all mosaics are predicted"));
+}
+
+TEST_CASE("of many classes the ten of the lowest accuracy are shown; one prediction for all is said", "[evaluate]") {
+  const TemporaryFolder folder;
+  write_items(folder.path().string(), "train", 60, {6});
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < 60; ++i) labels.push_back(i % 15);
+  fcam::write_npy(folder.file("y_train.npy"), {60}, labels);
+  fs::copy(folder.file("x_train.npy"), folder.file("x_test.npy"));
+  fs::copy(folder.file("y_train.npy"), folder.file("y_test.npy"));
+  run_well(command(folder,
+                   "fcam-train --data npy:. --foreground 0,1,2,3,4,5,6,7,8,9,10,11 --patches 2 --train 100 --test 200 "
+                   "--focus linear --classify linear --epochs 1 --lr 0 --out run"));
+  const std::string out = run_well(command(folder, "fcam-evaluate run")).out;
+  CHECK_THAT(out, Contains("lowest accuracies of 12 classes: '"));
+  const std::string line = out.substr(out.find("lowest accuracies"));
+  CHECK(std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(line.find('\n')), '\'') == 20);
+
+  fcam::SafeTensors weights = fcam::read_safetensors(folder.file("run/model.safetensors"));
+  for (auto& tensor : weights.tensors) {
+    std::fill(tensor.values.begin(), tensor.values.end(), 0.0F);
+    if (tensor.name == "classify.fc1.bias") tensor.values[7] = 1;
+  }
+  fcam::write_safetensors(folder.file("run/model.safetensors"), weights);
+  CHECK_THAT(run_well(command(folder, "fcam-evaluate run")).out, Contains("all mosaics are predicted to be '7'\n"));
 }
 
 TEST_CASE("without gnuplot the script is written, with a note and exit code 0", "[evaluate]") {

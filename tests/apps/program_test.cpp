@@ -187,10 +187,25 @@ TEST_CASE("the numbers of a seed reach to 64 bits, with leading zeros as none", 
 TEST_CASE("numbers are written alike whatever the locale", "[program]") {
   const TemporaryFolder folder;
   run_well(training(folder, "--out plain --lr 0.05"));
+  run_well(command(folder, "fcam-evaluate plain --json plain.json --csv plain.csv --dump plain.dump"));
+  // A locale with commas, where it can be made; others may be installed or not.
+  const bool can_make =
+      std::filesystem::exists("/usr/bin/localedef") && std::filesystem::exists("/usr/share/i18n/locales/de_DE");
+  std::filesystem::create_directory(folder.file("locales"));
+  if (can_make) {
+    run_well({.arguments = {"/usr/bin/localedef", "-i", "de_DE", "-f", "UTF-8", folder.file("locales/de_DE.UTF-8")}});
+  }
   for (const char* locale : {"de_DE.UTF-8", "C", "POSIX", "C.utf8", "no_SUCH"}) {
-    Command german = training(folder, std::string("--lr 0.05 --out ") + locale);
-    german.environment = {{"LC_ALL", locale}, {"LANG", locale}, {"LC_NUMERIC", locale}};
-    run_well(german);
+    const auto in_locale = [&](Command what) {
+      what.environment = {{"LC_ALL", locale}, {"LANG", locale}, {"LC_NUMERIC", locale}};
+      if (can_make) what.environment.emplace_back("LOCPATH", folder.file("locales"));
+      run_well(what);
+    };
+    in_locale(training(folder, std::string("--lr 0.05 --out ") + locale));
+    in_locale(command(folder, "fcam-evaluate plain --json e.json --csv e.csv --dump e.dump"));
+    for (const std::string end : {".json", ".csv", ".dump"}) {
+      CHECK(read_file(folder.file("e" + end)) == read_file(folder.file("plain" + end)));
+    }
     const std::string run = folder.file(locale);
     CHECK(log_without_seconds(run + "/log.csv") == log_without_seconds(folder.file("plain/log.csv")));
     CHECK(read_file(run + "/config.toml") == read_file(folder.file("plain/config.toml")));

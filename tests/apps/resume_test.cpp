@@ -1,53 +1,12 @@
 // Runs of fcam-train that are refused, replaced, stopped and gone on with.
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <map>
 
-#include "support/runs.h"
+#include "support/run_folders.h"
 
 using namespace fcam::test;
 using Catch::Contains;
 namespace fs = std::filesystem;
-
-namespace {
-
-using Contents = std::map<std::string, std::string>;
-
-Contents contents_of(const std::string& folder) {
-  Contents contents;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    contents[entry.path().filename().string()] = read_file(entry.path().string());
-  }
-  return contents;
-}
-
-// Whether two runs ended alike: weights, optimiser, log and options, the time they took aside.
-void check_same_run(const std::string& a, const std::string& b) {
-  for (const std::string name : {"/model.safetensors", "/checkpoint.safetensors", "/config.toml"}) {
-    INFO(name);
-    CHECK(read_file(a + name) == read_file(b + name));
-  }
-  CHECK(log_without_seconds(a + "/log.csv") == log_without_seconds(b + "/log.csv"));
-  nlohmann::json first = read_json(a + "/summary.json"), second = read_json(b + "/summary.json");
-  for (auto* summary : {&first, &second}) {
-    summary->erase("seconds");
-    summary->erase("run");
-  }
-  CHECK(first == second);
-}
-
-// A run that takes a while, and what it comes to when nobody disturbs it.
-const std::string long_run = "--epochs 24 --batch 50 --loss lv ";
-struct Undisturbed {
-  Undisturbed() { run_well(training(folder, long_run + "--out run")); }
-  TemporaryFolder folder;
-};
-std::string undisturbed() {
-  static const Undisturbed run;
-  return run.folder.file("run");
-}
-
-}  // namespace
 
 TEST_CASE("a folder that holds a run is refused without --resume or --force, and stays as it is", "[resume]") {
   const TemporaryFolder folder;
@@ -184,75 +143,4 @@ TEST_CASE("--resume of what is no run, or a damaged one, is refused", "[resume]"
   damage(config, "losss = \"sa\"\n", "config.toml");
   damage(log, "epoch,loss\n", "log.csv");
   run_well(command(folder, command_line));
-}
-
-TEST_CASE("SIGINT saves the state and exits with 130; --resume comes to the same bytes", "[resume][signal]") {
-  const TemporaryFolder folder;
-  Process process(training(folder, long_run + "--out run"));
-  process.wait_for("epoch 3/");
-  process.send(SIGINT);
-  const Result stopped = process.wait();
-  CHECK(stopped.code == 130);
-  CHECK(stopped.signal == 0);
-  CHECK_THAT(stopped.err, Contains("fcam-train: stopped after epoch ") && Contains("--resume") && !Contains("error"));
-  CHECK_FALSE(fs::exists(folder.file("run/model.safetensors")));
-  run_well(training(folder, long_run + "--out run --resume"));
-  check_same_run(undisturbed(), folder.file("run"));
-}
-
-TEST_CASE("SIGTERM saves the state and exits with 143; --resume comes to the same bytes", "[resume][signal]") {
-  const TemporaryFolder folder;
-  Process process(training(folder, long_run + "--out run --quiet"));
-  while (!fs::exists(folder.file("run/checkpoint.safetensors")))
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  process.send(SIGTERM);
-  const Result stopped = process.wait();
-  CHECK(stopped.code == 143);
-  CHECK(stopped.signal == 0);
-  run_well(command(folder, "fcam-train --resume --out run"));
-  check_same_run(undisturbed(), folder.file("run"));
-}
-
-TEST_CASE("SIGINT in the first epoch leaves a run that --resume starts anew", "[resume][signal]") {
-  const TemporaryFolder folder;
-  const std::string options = "--epochs 1 --train 20000 --batch 20 --out run";
-  Process process(
-      command(folder, "fcam-train" + tiny_source() + "--focus mlp --classify mlp --patches 3 --test 10 " + options));
-  process.wait_for("run 'run'");
-  process.send(SIGINT);
-  const Result stopped = process.wait();
-  CHECK(stopped.code == 130);
-  CHECK_THAT(stopped.err, Contains("stopped after epoch 0"));
-  CHECK_FALSE(fs::exists(folder.file("run/checkpoint.safetensors")));
-  CHECK_THAT(error_of(training(folder, "--out run"), 2), Contains("--resume"));
-  run_well(command(folder, "fcam-train --resume --out run --quiet"));
-  CHECK(read_table(folder.file("run/log.csv")).rows.size() == 1);
-}
-
-TEST_CASE("a second SIGINT ends the program at once and spoils nothing", "[resume][signal]") {
-  const TemporaryFolder folder;
-  Process process(training(folder, long_run + "--out run"));
-  process.wait_for("epoch 2/");
-  process.send(SIGINT);
-  process.send(SIGINT);
-  CHECK(process.wait().code == 130);
-  run_well(training(folder, long_run + "--out run --resume"));
-  check_same_run(undisturbed(), folder.file("run"));
-}
-
-TEST_CASE("a run that is killed again and again comes to the same bytes", "[resume][signal]") {
-  const TemporaryFolder folder;
-  for (const int milliseconds : {60, 120, 90, 150, 70, 110}) {
-    const bool started = fs::exists(folder.file("run/config.toml"));
-    Process process(training(folder, long_run + "--out run" + (started ? " --resume" : "")));
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    process.send(SIGKILL);
-    const Result result = process.wait();
-    INFO(result.err);
-    CHECK((result.signal == SIGKILL || result.code == 0));
-  }
-  const bool started = fs::exists(folder.file("run/config.toml"));
-  run_well(training(folder, long_run + "--out run" + (started ? " --resume" : "")));
-  check_same_run(undisturbed(), folder.file("run"));
-  CHECK(contents_of(folder.file("run")).size() == 5);
 }

@@ -237,7 +237,7 @@ TEST_CASE("a learning rate that is far too large is exit code 5 naming epoch and
   const TemporaryFolder folder;
   const Result result = run(training(folder, "--out run --lr 1e6 --epochs 50 --batch 50"));
   CHECK(result.code == 5);
-  CHECK_THAT(result.err, Contains("fcam-train: error: epoch ") && Contains(", step ") && Contains("finite loss"));
+  CHECK_THAT(result.err, Contains("fcam-train: error: epoch ") && Contains(", batch ") && Contains("finite loss"));
   CHECK_FALSE(fs::exists(folder.file("run/model.safetensors")));
 }
 

@@ -106,6 +106,101 @@ TEST_CASE("a link stays a link and the file it leads to is replaced", "[base]") 
   CHECK(entries_of(folder) == 2);
 }
 
+TEST_CASE("a link that leads to nothing gets its file made, and stays", "[base]") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.file("d"));
+  fs::create_symlink("middle", folder.file("link"));
+  fs::create_symlink("d/target", folder.file("middle"));
+  write_atomically(folder.file("link"), "new");
+  CHECK(fs::is_symlink(folder.file("link")));
+  CHECK(fs::is_symlink(folder.file("middle")));
+  CHECK(read_file(folder.file("d/target")) == "new");
+  CHECK(entries_of(folder) == 3);
+  fs::create_symlink("none/target", folder.file("lost"));
+  check_error<WriteError>([&] { write_atomically(folder.file("lost"), "x"); }, {"lost", "No such file"});
+}
+
+TEST_CASE("links that lead round in a circle are a write error", "[base]") {
+  const TemporaryFolder folder;
+  fs::create_symlink("b", folder.file("a"));
+  fs::create_symlink("a", folder.file("b"));
+  check_error<WriteError>([&] { write_atomically(folder.file("a"), "x"); }, {folder.file("a"), "symbolic links"});
+  check_error<WriteError>([&] { require_writable(folder.file("b")); }, {folder.file("b"), "symbolic links"});
+  CHECK(entries_of(folder) == 2);
+}
+
+TEST_CASE("a link to an open descriptor leads to it", "[base]") {
+  const TemporaryFolder folder;
+  const int out = open(folder.file("a").c_str(), O_WRONLY | O_CREAT, 0600);
+  REQUIRE(out >= 0);
+  fs::create_symlink("/dev/fd/" + std::to_string(out), folder.file("link"));
+  write_atomically(folder.file("link"), "one");
+  write_atomically(folder.file("link"), "two");
+  close(out);
+  CHECK(read_file(folder.file("a")) == "onetwo");
+}
+
+TEST_CASE("a file that is never committed leaves the former one and no temporary", "[base]") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a"), "former");
+  {
+    AtomicFile file(folder.file("a"));
+    file.write("half");
+    CHECK(read_file(folder.file("a")) == "former");
+  }
+  CHECK(read_file(folder.file("a")) == "former");
+  CHECK(entries_of(folder) == 1);
+  AtomicFile file(folder.file("a"));
+  file.write("who");
+  file.write("le");
+  file.commit();
+  CHECK(read_file(folder.file("a")) == "whole");
+  CHECK(entries_of(folder) == 1);
+}
+
+TEST_CASE("two writers of one file do not mix: the second is refused until the first is done", "[base]") {
+  const TemporaryFolder folder;
+  AtomicFile first(folder.file("a"));
+  first.write("first");
+  check_error<WriteError>([&] { AtomicFile(folder.file("a")); }, {folder.file("a"), "another program"});
+  first.commit();
+  write_atomically(folder.file("a"), "second");
+  CHECK(read_file(folder.file("a")) == "second");
+}
+
+TEST_CASE("what could not be written is known beforehand, and nothing is changed by asking", "[base]") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a"), "former");
+  require_writable(folder.file("a"));
+  require_writable(folder.file("new"));
+  require_writable("/dev/null");
+  require_writable("/dev/stdout");
+  CHECK(read_file(folder.file("a")) == "former");
+  CHECK(entries_of(folder) == 1);
+  check_error<WriteError>([&] { require_writable(folder.path().string()); }, {"a folder of that name"});
+  check_error<WriteError>([&] { require_writable(folder.file("none/a")); }, {"none/a", "No such file"});
+  const FullDisk disk(0);
+  check_error<WriteError>([&] { require_writable(folder.file("a")); }, {folder.file("a"), "File too large"});
+  CHECK(entries_of(folder) == 1);
+}
+
+TEST_CASE("a file grows by whole pieces, or not at all where the disk is full", "[base]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a");
+  check_error<WriteError>([&] { AppendFile{path}; }, {path, "No such file"});
+  write_file(path, "one\n");
+  AppendFile file(path);
+  file.append("two\n");
+  CHECK(read_file(path) == "one\ntwo\n");
+  {
+    const FullDisk disk(10);
+    check_error<WriteError>([&] { file.append("three\n"); }, {path, "File too large"});
+    CHECK(read_file(path) == "one\ntwo\n");
+  }
+  file.append("three\n");
+  CHECK(read_file(path) == "one\ntwo\nthree\n");
+}
+
 TEST_CASE("a pipe is written to, not replaced", "[base]") {
   const TemporaryFolder folder;
   const std::string path = folder.file("pipe");

@@ -195,8 +195,8 @@ TEST_CASE("weights alone are no checkpoint", "[training]") {
 
 TEST_CASE("a checkpoint of another format is refused", "[training]") {
   const Saved saved;
-  saved.rewrite([](SafeTensors& content) { content.metadata["format"] = "fcam checkpoint 2"; });
-  check_refused(saved, {"expected a checkpoint of format 'fcam checkpoint 1'", "found 'fcam checkpoint 2'"});
+  saved.rewrite([](SafeTensors& content) { content.metadata["format"] = "fcam checkpoint 1"; });
+  check_refused(saved, {"expected a checkpoint of format 'fcam checkpoint 2'", "found 'fcam checkpoint 1'"});
 }
 
 TEST_CASE("a checkpoint without its counts, or with some that are none, is refused", "[training]") {

@@ -180,7 +180,7 @@ TEST_CASE("a diverging training names epoch and step and leaves the weights befo
       return true;
     });
     check_error<DivergedError>([&] { run.train(mosaics); },
-                               {"epoch 1, step 2:", "expected a finite loss", "found loss"});
+                               {"epoch 1, batch 2:", "expected a finite loss", "found loss"});
     CHECK(steps == 1);
     CHECK(same_bits(run.model, before));
     for (const float weight : run.model.focus.weights()) REQUIRE(std::isfinite(weight));
@@ -195,14 +195,14 @@ TEST_CASE("a loss that is not a number in one mosaic stops the training", "[trai
   };
   Model<float> model = numbered_model();
   Trainer<float> trainer(model, loss, {.epochs = 2, .batch = 7, .learning_rate = 0, .threads = 2});
-  check_error<DivergedError>([&] { trainer.run(numbered_bags(7, 7), nullptr, nullptr); }, {"epoch 1, step 1", "nan"});
+  check_error<DivergedError>([&] { trainer.run(numbered_bags(7, 7), nullptr, nullptr); }, {"epoch 1, batch 1", "nan"});
 }
 
 TEST_CASE("weights that are not finite after an epoch stop the training; the epoch is not reported", "[training]") {
   Model<float> model = numbered_model();
   Trainer<float> trainer(model, named_loss("lv"), {.epochs = 2, .learning_rate = 1e300, .threads = 1});
   const auto report = [](const Epoch&) { FAIL_CHECK("reported"); };
-  check_error<DivergedError>([&] { trainer.run(numbered_bags(7, 7), report); }, {"epoch 1, step 1", "finite weights"});
+  check_error<DivergedError>([&] { trainer.run(numbered_bags(7, 7), report); }, {"epoch 1, batch 1", "finite weights"});
   CHECK(trainer.epochs_done() == 0);
 }
 

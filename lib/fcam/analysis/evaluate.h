@@ -48,7 +48,8 @@ struct EvaluateOptions {
 };
 
 /// Metrics of a model on all mosaics, the loss among them. `visit(first, outcome)` sees every batch in order, `first`
-/// being the index of its first mosaic. Throws UsageError if model and mosaics do not fit.
+/// being the index of its first mosaic; an exception of it ends the evaluation. Throws UsageError if model and mosaics
+/// do not fit.
 template <class T>
 Metrics evaluate(const Model<T>& model, const Mosaics& mosaics, const LossFunction<T>& loss,
                  const EvaluateOptions& options, Workers& workers,

@@ -27,6 +27,7 @@ class HeatMap {
   double saif() const { return at(bins_ - 1, bins_ - 1); }
 
  private:
+  friend class MetricsSum;  // saves and restores the counts
   std::size_t bins_, total_ = 0;
   std::vector<std::size_t> counts_;
 };

@@ -3,22 +3,31 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "fcam/analysis/heat_map.h"
 
 namespace fcam {
 
+/// Of the mosaics of one class.
+struct ClassCounts {
+  std::size_t n = 0;          ///< with this label
+  std::size_t correct = 0;    ///< of them predicted to be of it
+  std::size_t predicted = 0;  ///< of all mosaics predicted to be of it
+};
+
 /// Fractions in [0,1] unless said otherwise; what concerns the focus is NaN where positions are not known.
 struct Metrics {
-  std::size_t n = 0;          ///< mosaics
-  double loss = 0;            ///< mean of the loss
-  double accuracy = 0;        ///< argmax_c s_c = y, the first of equals
-  double ftpt = 0, ffpt = 0;  ///< focus true (argmax_j a_j = z) or false, prediction true
-  double ftpf = 0, ffpf = 0;  ///< focus true or false, prediction false; a tie among k patches counts 1/k
-  double focus_mean = 0;      ///< mean of a_z
-  double focus_entropy = 0;   ///< mean of -sum_j a_j ln a_j, in nats
-  double saif = 0;            ///< top right cell of the 5x5 heat map
-  HeatMap heat_map;           ///< of (a_z, s_y), with as many bins as asked for
+  std::size_t n = 0;                 ///< mosaics
+  double loss = 0;                   ///< mean of the loss
+  double accuracy = 0;               ///< argmax_c s_c = y, the first of equals
+  double ftpt = 0, ffpt = 0;         ///< focus true (argmax_j a_j = z) or false, prediction true
+  double ftpf = 0, ffpf = 0;         ///< focus true or false, prediction false; a tie among k patches counts 1/k
+  double focus_mean = 0;             ///< mean of a_z
+  double focus_entropy = 0;          ///< mean of -sum_j a_j ln a_j, in nats
+  double saif = 0;                   ///< top right cell of the 5x5 heat map
+  HeatMap heat_map;                  ///< of (a_z, s_y), with as many bins as asked for
+  std::vector<ClassCounts> classes;  ///< C of them; none without mosaics
 };
 
 /// Collects the metrics of mosaics one by one. The result depends on their order in the last bits only.
@@ -37,10 +46,20 @@ class MetricsSum {
 
   Metrics result() const;
 
+  /// All that was collected as numbers, for a sum that goes on in another process.
+  std::vector<double> numbers() const;
+  /// Puts a sum of the same bins where these numbers of C classes were taken; false, and no change, where they are none
+  /// of such a sum.
+  bool restore(std::span<const double> numbers, std::size_t classes);
+
  private:
+  template <class Visit>
+  void visit_numbers(Visit&& visit);
+
   std::size_t n_ = 0, losses_ = 0, positions_ = 0;
   double loss_ = 0, correct_ = 0, ftpt_ = 0, ftpf_ = 0, located_correct_ = 0, focus_ = 0, entropy_ = 0;
   HeatMap heat_map_, standard_map_;
+  std::vector<ClassCounts> classes_;
 };
 
 }  // namespace fcam

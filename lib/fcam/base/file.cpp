@@ -1,11 +1,12 @@
 #include "fcam/base/file.h"
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,8 +24,11 @@ class Descriptor {
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
   int number() const { return number_; }
   bool close() { return ::close(std::exchange(number_, -1)) == 0; }
 
@@ -58,31 +62,135 @@ bool names_descriptor(std::string_view path) {
   throw WriteError(quote(path) + ": expected to write it, found: " + why);
 }
 
+// Where links at the end of a path lead to, whether something is there or not.
+std::string resolved(const std::string& path) {
+  constexpr int most_links = 40;  // as the system follows
+  std::string target = path;
+  for (int links = 0; !names_descriptor(target); ++links) {
+    char text[PATH_MAX];
+    const ssize_t size = ::readlink(target.c_str(), text, sizeof text);
+    if (size < 0) return target;  // no link
+    if (links == most_links) {
+      errno = ELOOP;
+      fail(path, reason());
+    }
+    const std::string link(text, static_cast<std::size_t>(size));
+    target = link.starts_with('/') ? link : folder_of(target) + "/" + link;
+  }
+  return target;
+}
+
 }  // namespace
 
-void write_atomically(const std::string& path, std::string_view bytes) {
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) fail(path, "a folder of that name");
-  if (exists && (!S_ISREG(status.st_mode) || names_descriptor(path))) {
-    Descriptor out(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-    if (out.number() < 0 || !write_all(out.number(), bytes) || !out.close()) fail(path, reason());
-    return;
+struct AtomicFile::State {
+  std::string path, target, temporary;  // no temporary: bytes go straight to the target
+  Descriptor out{-1};
+
+  // Opens the temporary, alone: it may be that of a killed program, which is taken over, or of one at work.
+  void open_temporary() {
+    for (;;) {
+      out = Descriptor(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+      if (out.number() < 0) fail(path, reason());
+      if (::flock(out.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        fail(path, "another program that is writing it");
+      }
+      struct stat opened {
+      }, named{};
+      if (::fstat(out.number(), &opened) != 0) fail(path, reason());
+      // Between the two calls above its owner may have given it its final name: that file is not ours.
+      if (::lstat(temporary.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev) {
+        break;
+      }
+    }
+    if (::ftruncate(out.number(), 0) != 0) fail_and_remove();
   }
-  std::error_code ignored;
-  const std::string target = exists ? std::filesystem::canonical(path, ignored).string() : path;
-  const std::string temporary = target + ".tmp";
-  Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (out.number() < 0) fail(path, reason());
-  if (!write_all(out.number(), bytes) || ::fsync(out.number()) != 0 || !out.close() ||
-      ::rename(temporary.c_str(), target.c_str()) != 0) {
+  [[noreturn]] void fail_and_remove() {
     const std::string why = reason();
     ::unlink(temporary.c_str());
+    temporary.clear();
     fail(path, why);
   }
+};
+
+AtomicFile::AtomicFile(const std::string& path) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.path = path;
+  s.target = resolved(path);
+  struct stat status {};
+  const bool exists = ::stat(s.target.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) fail(path, "a folder of that name");
+  if (exists && (!S_ISREG(status.st_mode) || names_descriptor(s.target))) {
+    s.out = Descriptor(::open(s.target.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    if (s.out.number() < 0) fail(path, reason());
+    return;
+  }
+  s.temporary = s.target + ".tmp";
+  s.open_temporary();
+}
+
+AtomicFile::~AtomicFile() {
+  if (!state_->temporary.empty()) ::unlink(state_->temporary.c_str());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  if (write_all(state_->out.number(), bytes)) return;
+  if (state_->temporary.empty()) fail(state_->path, reason());
+  state_->fail_and_remove();
+}
+
+void AtomicFile::commit() {
+  State& s = *state_;
+  if (s.temporary.empty()) {
+    if (!s.out.close()) fail(s.path, reason());
+    return;
+  }
+  // Closing may tell of bytes that did not arrive, but nobody may take the temporary before it has its name: a second
+  // descriptor holds the lock.
+  const Descriptor lock(::fcntl(s.out.number(), F_DUPFD_CLOEXEC, 0));
+  if (::fsync(s.out.number()) != 0 || !s.out.close() || ::rename(s.temporary.c_str(), s.target.c_str()) != 0) {
+    s.fail_and_remove();
+  }
+  s.temporary.clear();
   // The new name itself must survive a power cut; a file system that cannot sync a folder has done what it can.
-  const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(::open(folder_of(s.target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.number() >= 0) static_cast<void>(::fsync(folder.number()));
+}
+
+void write_atomically(const std::string& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void require_writable(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return;
+  AtomicFile file(path);
+  if (!names_descriptor(resolved(path))) file.write("?");  // a full disk gives a name, but no room
+}
+
+struct AppendFile::State {
+  std::string path;
+  Descriptor out{-1};
+};
+
+AppendFile::AppendFile(const std::string& path) : state_(std::make_unique<State>()) {
+  state_->path = path;
+  state_->out = Descriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (state_->out.number() < 0) fail(path, reason());
+}
+
+AppendFile::~AppendFile() = default;
+AppendFile::AppendFile(AppendFile&&) noexcept = default;
+
+void AppendFile::append(std::string_view bytes) {
+  const int out = state_->out.number();
+  struct stat before {};
+  if (::fstat(out, &before) != 0) fail(state_->path, reason());
+  if (write_all(out, bytes) && (::fsync(out) == 0 || !S_ISREG(before.st_mode))) return;
+  const std::string why = reason();
+  if (S_ISREG(before.st_mode)) static_cast<void>(::ftruncate(out, before.st_size));
+  fail(state_->path, why);
 }
 
 std::string read_bytes(const std::string& path) {

@@ -7,8 +7,8 @@
 
 namespace fcam {
 
-/// Writes weights, optimiser state and the number of finished epochs, atomically. To be called between epochs, whose
-/// order of mosaics is a function of seed and number. Throws WriteError.
+/// Writes weights, optimiser state and TrainerState, atomically: between two epochs or within one, in a callback of the
+/// trainer or after its run. Throws WriteError.
 void save_checkpoint(const std::string& path, Trainer<float>& trainer);
 
 /// Puts a trainer of the same networks and optimiser where the checkpoint was written. Throws DataError where the file

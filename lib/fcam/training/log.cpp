@@ -1,10 +1,8 @@
 #include "fcam/training/log.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <string_view>
-#include <system_error>
 
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
@@ -73,12 +71,9 @@ std::string log_row(const Epoch& epoch) {
 
 Log::Log(const std::string& path) : Log(path, log_header()) {}
 
-Log::Log(const std::string& path, const std::string& content) : path_(path) {
-  write_atomically(path, content);
-  errno = 0;
-  stream_.open(path, std::ios::binary | std::ios::app);
-  if (!stream_) fail("to open it for more rows");
-}
+// Writes the content before it opens the file.
+Log::Log(const std::string& path, const std::string& content)
+    : file_((write_atomically(path, content), AppendFile(path))) {}
 
 Log Log::resume(const std::string& path, std::size_t last_epoch) {
   const std::string text = read_bytes(path);
@@ -99,16 +94,6 @@ Log Log::resume(const std::string& path, std::size_t last_epoch) {
   return Log(path, text.substr(0, end));
 }
 
-void Log::append(const Epoch& epoch) {
-  const std::string row = log_row(epoch);
-  errno = 0;
-  stream_.write(row.data(), static_cast<std::streamsize>(row.size()));
-  stream_.flush();
-  if (!stream_) fail("to write the row of epoch " + std::to_string(epoch.number));
-}
-
-void Log::fail(const std::string& what) const {
-  throw WriteError(quote(path_) + ": expected " + what + ", found: " + std::generic_category().message(errno));
-}
+void Log::append(const Epoch& epoch) { file_.append(log_row(epoch)); }
 
 }  // namespace fcam

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <fstream>
 #include <optional>
 #include <string>
 
 #include "fcam/analysis/metrics.h"
+#include "fcam/base/file.h"
 
 namespace fcam {
 
@@ -37,15 +37,13 @@ class Log {
   /// does not have the rows 1 to last_epoch in order; then it is untouched. Throws WriteError.
   static Log resume(const std::string& path, std::size_t last_epoch);
 
-  /// Adds a row and hands it to the operating system. Throws WriteError; then the row may be cut short in the file.
+  /// Adds a row and syncs it. Throws WriteError; then nothing of the row is in the file.
   void append(const Epoch& epoch);
 
  private:
   Log(const std::string& path, const std::string& content);
-  [[noreturn]] void fail(const std::string& what) const;
 
-  std::string path_;
-  std::ofstream stream_;
+  AppendFile file_;
 };
 
 }  // namespace fcam

@@ -26,6 +26,7 @@ TrainerOptions checked(TrainerOptions options) {
           "a finite number from 0 up", shortest(options.learning_rate));
   require(options.momentum >= 0 && options.momentum < 1, "momentum", "a number in [0, 1)", shortest(options.momentum));
   require(options.threads >= 0, "threads", "at least 1", std::to_string(options.threads));
+  require(!std::isnan(options.stop_loss), "stop loss", "a number", shortest(options.stop_loss));
   if (options.threads == 0) options.threads = available_threads();
   return options;
 }
@@ -118,50 +119,126 @@ ModelGradient<T> Trainer<T>::gradient(const Mosaics& mosaics, std::span<const st
   return total;
 }
 
+// Of the weights and of what the optimisers remember of them.
 template <class T>
 bool Trainer<T>::has_finite_weights() const {
-  const auto finite = [](const Buffer<T>& weights) {
-    return std::all_of(weights.begin(), weights.end(), [](T weight) { return std::isfinite(weight); });
+  const auto finite = [](const Buffer<T>& values) {
+    return std::all_of(values.begin(), values.end(), [](T value) { return std::isfinite(value); });
   };
-  return finite(model_->focus.weights()) && finite(model_->classify.weights());
+  const auto finite_averages = [&](const Optimizer<T>& optimizer) {
+    const auto& averages = optimizer.averages();
+    return std::all_of(averages.begin(), averages.end(), [&](const auto& average) { return finite(average.values); });
+  };
+  return finite(model_->focus.weights()) && finite(model_->classify.weights()) && finite_averages(focus_optimizer_) &&
+         finite_averages(classify_optimizer_);
+}
+
+// Steps through what is left of the epoch; false where a callback stopped it.
+template <class T>
+bool Trainer<T>::train_epoch(const Mosaics& train) {
+  const std::string name = "epoch " + std::to_string(state_.epochs + 1);
+  const auto diverged = [&](const std::string& place, const std::string& found) {
+    return DivergedError(name + place + ": expected a finite loss and finite weights, found " + found +
+                         "; a smaller learning rate may help");
+  };
+  const Permutation order(train.count(), options_.seed, "order", state_.epochs + 1);
+  std::vector<std::size_t> indices;
+  while (state_.mosaics < train.count()) {
+    indices.resize(std::min(options_.batch, train.count() - state_.mosaics));
+    for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = order(state_.mosaics + i);
+    const double loss = step(train, indices);
+    if (!std::isfinite(loss)) {
+      throw diverged(", batch " + std::to_string(state_.mosaics / options_.batch + 1), "loss " + shortest(loss));
+    }
+    outcome_.add_to(state_.sum);
+    state_.mosaics += indices.size();
+    const bool stops = on_step_ && !on_step_(state_.mosaics, loss);
+    // Where a checkpoint may be made.
+    if ((stops || state_.mosaics == train.count()) && !has_finite_weights()) {
+      throw diverged(", batch " + std::to_string((state_.mosaics - 1) / options_.batch + 1), "weights that are not");
+    }
+    if (stops) return false;
+  }
+  return true;
+}
+
+// Fills in the test metrics of an epoch; false where a callback stopped it.
+template <class T>
+bool Trainer<T>::test_epoch(const Mosaics& test, Epoch& epoch) {
+  struct Stopped {};
+  try {
+    epoch.test = evaluate<T>(*model_, test, loss_, {.inference = options_.inference, .batch = options_.batch}, workers_,
+                             [&](std::size_t first, const BatchOutcome<T>& batch) {
+                               if (on_test_ && !on_test_(first + batch.size())) throw Stopped();
+                             });
+  } catch (const Stopped&) {
+    return false;
+  }
+  if (std::isfinite(epoch.test->loss)) return true;
+  throw DivergedError("epoch " + std::to_string(epoch.number) + ", test mosaics: expected a finite loss, found " +
+                      shortest(epoch.test->loss) + "; a smaller learning rate may help");
+}
+
+template <class T>
+void Trainer<T>::judge(double loss) {
+  auto& best = state_.best;
+  if (best.epoch > 0 && loss >= best.loss) {
+    ++best.since;
+    return;
+  }
+  best = {
+      .epoch = state_.epochs, .loss = loss, .focus = model_->focus.weights(), .classify = model_->classify.weights()};
+}
+
+template <class T>
+Ending Trainer<T>::ending() const {
+  if (state_.mosaics > 0) return Ending::none;
+  if (state_.epochs >= options_.epochs) return Ending::epochs;
+  if (state_.epochs > 0 && state_.loss <= options_.stop_loss) return Ending::stop_loss;
+  if (options_.patience > 0 && state_.best.since >= options_.patience) return Ending::patience;
+  return Ending::none;
+}
+
+template <class T>
+void Trainer<T>::use_best() {
+  if (state_.best.epoch == 0) return;
+  model_->focus.weights() = state_.best.focus;
+  model_->classify.weights() = state_.best.classify;
 }
 
 template <class T>
 bool Trainer<T>::run(const Mosaics& train, const Mosaics* test, const EpochCallback& callback) {
   require_fit(*model_, train);
   if (test != nullptr) require_fit(*model_, *test);
-  std::vector<std::size_t> indices;
-  while (epochs_done_ < options_.epochs) {
+  if (state_.mosaics > train.count()) {
+    throw UsageError("expected the training mosaics of which " + std::to_string(state_.mosaics) +
+                     " are done in this epoch, found " + std::to_string(train.count()));
+  }
+  const bool tests = test != nullptr && options_.eval_every > 0;
+  while (ending() == Ending::none) {
     const auto start = std::chrono::steady_clock::now();
-    const std::size_t number = epochs_done_ + 1;
-    const Permutation order(train.count(), options_.seed, "order", number);
-    MetricsSum sum;
-    for (std::size_t first = 0; first < train.count(); first += options_.batch) {
-      indices.resize(std::min(options_.batch, train.count() - first));
-      for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = order(first + i);
-      const double loss = step(train, indices);
-      const bool ends = first + indices.size() == train.count();
-      if (!std::isfinite(loss) || (ends && !has_finite_weights())) {
-        throw DivergedError("epoch " + std::to_string(number) + ", step " + std::to_string(first / options_.batch + 1) +
-                            ": expected a finite loss and finite weights, found " +
-                            (std::isfinite(loss) ? "weights that are not" : "loss " + shortest(loss)) +
-                            "; a smaller learning rate may help");
-      }
-      outcome_.add_to(sum);
-      if (on_step_ && !on_step_(first + indices.size(), loss)) return false;
+    const auto seconds = [&] {
+      return state_.seconds + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    Epoch epoch;
+    epoch.number = state_.epochs + 1;
+    bool whole = train_epoch(train);
+    if (whole) {
+      epoch.train = state_.sum.result();
+      const bool last = epoch.number >= options_.epochs || epoch.train.loss <= options_.stop_loss;
+      if (tests && (last || epoch.number % options_.eval_every == 0)) whole = test_epoch(*test, epoch);
     }
-    Epoch epoch{.number = number, .train = sum.result(), .test = {}, .seconds = 0};
-    if (test != nullptr && options_.eval_every > 0 &&
-        (number % options_.eval_every == 0 || number == options_.epochs)) {
-      epoch.test =
-          evaluate(*model_, *test, loss_, {.inference = options_.inference, .batch = options_.batch}, workers_);
-      if (!std::isfinite(epoch.test->loss)) {
-        throw DivergedError("epoch " + std::to_string(number) + ", test mosaics: expected a finite loss, found " +
-                            shortest(epoch.test->loss) + "; a smaller learning rate may help");
-      }
+    if (!whole) {
+      state_.seconds = seconds();
+      return false;
     }
-    epoch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    epochs_done_ = number;
+    epoch.seconds = seconds();
+    state_.epochs = epoch.number;
+    state_.loss = epoch.train.loss;
+    state_.mosaics = 0;
+    state_.sum = MetricsSum();
+    state_.seconds = 0;
+    if (options_.patience > 0 && (epoch.test || !tests)) judge(epoch.test ? epoch.test->loss : epoch.train.loss);
     if (callback && !callback(epoch)) return false;
   }
   return true;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,7 +26,30 @@ struct TrainerOptions {
   std::optional<Inference> inference = Inference::marginal;  ///< rule of the metrics; none: the loss is the only one
   std::uint64_t seed = 1;                                    ///< of the order of the mosaics
   std::size_t eval_every = 1;  ///< epochs between evaluations of the test mosaics, after the last always; 0: never
-  int threads = 0;             ///< 0: available_threads(); results do not depend on it
+  std::size_t patience = 0;    ///< judged epochs in a row without a new best that end the training; 0: none is judged
+  double stop_loss = -std::numeric_limits<double>::infinity();  ///< a train loss of an epoch up to it ends the training
+  int threads = 0;                                              ///< 0: available_threads(); results do not depend on it
+};
+
+/// Why a training is over.
+enum class Ending { none, epochs, patience, stop_loss };
+
+/// Where a training is, beyond the weights and the optimisers: what a checkpoint holds of it.
+template <class T>
+struct TrainerState {
+  std::size_t epochs = 0;   ///< finished
+  double loss = 0;          ///< mean train loss of the last of them
+  std::size_t mosaics = 0;  ///< done of the epoch after them; of the order that seed and number of the epoch give
+  MetricsSum sum;           ///< of these mosaics
+  double seconds = 0;       ///< that they took
+
+  /// The judged epoch of the lowest loss, where there is patience.
+  struct Best {
+    std::size_t epoch = 0;  ///< 0: none yet
+    double loss = 0;
+    std::size_t since = 0;  ///< epochs judged after it
+    Buffer<T> focus, classify;
+  } best;
 };
 
 /// Trains a model. A step cuts its batch into shards that threads work on; their gradients are added in a fixed order,
@@ -41,14 +65,19 @@ class Trainer {
   /// Called after each epoch; false stops the training.
   using EpochCallback = std::function<bool(const Epoch&)>;
   /// Called after each step with the mosaics of the epoch done so far and the loss of the step; false stops at once,
-  /// leaving the epoch unfinished.
+  /// within the epoch. Another run then goes on there, to the same bits as without a stop.
   using StepCallback = std::function<bool(std::size_t done, double loss)>;
   void on_step(StepCallback callback) { on_step_ = std::move(callback); }
+  /// Called after each batch of test mosaics with the number of them done; false stops likewise. Another run then tests
+  /// the epoch from the start.
+  using TestCallback = std::function<bool(std::size_t done)>;
+  void on_test(TestCallback callback) { on_test_ = std::move(callback); }
 
-  /// Trains from the epoch after epochs_done() to the last. `test` may be null. The train metrics of an epoch are those
-  /// of its steps: each mosaic as it was seen just before the step that learnt from it. Throws DivergedError at the
+  /// Trains from where state() is until ending() is not none. `test` may be null. The train metrics of an epoch are
+  /// those of its steps: each mosaic as it was seen just before the step that learnt from it. With patience an epoch is
+  /// judged by its test loss where it was tested, and where no epoch is, by its train loss. Throws DivergedError at the
   /// first loss, or at an epoch whose weights or test loss are not finite, naming it; the epoch is then not reported.
-  /// Returns true unless a callback stopped it.
+  /// Throws UsageError where fewer mosaics are given than were done. Returns true unless a callback stopped it.
   bool run(const Mosaics& train, const Mosaics* test, const EpochCallback& callback);
   /// The same without test mosaics, and with a callback that may return nothing.
   template <class Callback>
@@ -83,14 +112,23 @@ class Trainer {
     shards_.set_profiling(profile != nullptr);
   }
 
-  /// State beyond the weights, for checkpoints: finished epochs, and the optimisers of f and g.
-  std::size_t epochs_done() const { return epochs_done_; }
-  void set_epochs_done(std::size_t epochs) { epochs_done_ = epochs; }
+  /// Whether the training is over, and why.
+  Ending ending() const;
+  /// Gives the model the weights of the best epoch, where one was judged. The training cannot go on from them.
+  void use_best();
+
+  /// State beyond the weights, for checkpoints, and the optimisers of f and g.
+  const TrainerState<T>& state() const { return state_; }
+  void set_state(TrainerState<T> state) { state_ = std::move(state); }
+  std::size_t epochs_done() const { return state_.epochs; }
   Optimizer<T>& focus_optimizer() { return focus_optimizer_; }
   Optimizer<T>& classify_optimizer() { return classify_optimizer_; }
 
  private:
   void run_shards(const Mosaics& mosaics, std::span<const std::size_t> indices);
+  bool train_epoch(const Mosaics& train);
+  bool test_epoch(const Mosaics& test, Epoch& epoch);
+  void judge(double loss);
   bool has_finite_weights() const;
   template <class Use>
   void add_shards(Buffer<T> ModelGradient<T>::*part, std::size_t used, Use&& use);
@@ -103,8 +141,9 @@ class Trainer {
   std::vector<ModelGradient<T>> shard_gradients_;
   BatchOutcome<T> outcome_;
   Optimizer<T> focus_optimizer_, classify_optimizer_;
-  std::size_t epochs_done_ = 0;
+  TrainerState<T> state_;
   StepCallback on_step_;
+  TestCallback on_test_;
   Profile* profile_ = nullptr;
 };
 

@@ -1,0 +1,39 @@
+#include "common/outputs.h"
+
+#include <filesystem>
+
+#include "fcam/base/error.h"
+#include "fcam/base/file.h"
+
+namespace fcam::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether two paths lead to the same file, that is or is to be. Devices and pipes take from many.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  if (fs::exists(a, ignored) && fs::exists(b, ignored)) {
+    return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
+  }
+  return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+}
+
+}  // namespace
+
+void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [name, path] = outputs[i];
+    if (path.empty()) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto& [other_name, other_path] = outputs[j];
+      if (other_path.empty() || !same_file(path, other_path)) continue;
+      throw UsageError(name + ": expected another file than that of --" + other_name + ", found " + quote(path));
+    }
+  }
+  for (const auto& [name, path] : outputs) {
+    if (!path.empty()) require_writable(path);
+  }
+}
+
+}  // namespace fcam::apps
