@@ -12,12 +12,16 @@
 
 namespace fcam::apps {
 
+inline constexpr double one_set_test = 0.2;
+
 struct DataOptions {
   std::string data = "fashion-mnist";  ///< KIND[:PATH]
   std::string labels = "fine";         ///< of cifar100
   std::vector<std::string> foreground, background;
   std::size_t patches = 5, train = 10000, test = 10000;
   std::string draws = "keyed";
+  std::string resize;             ///< of folder: N, HxW or empty
+  double holdout = one_set_test;  ///< of data that come as one set: the fraction for the test
 
   std::string kind() const;  ///< what stands before the colon
 };
@@ -25,13 +29,17 @@ void declare(CommandLine& line, DataOptions& options);
 
 /// The images that mosaics of one split are drawn from, or the bags themselves where the data set brings them.
 struct DataSet {
-  std::optional<Images> images;
-  std::optional<Mosaics> bags;
+  std::optional<Images> images = {};
+  std::optional<Mosaics> bags = {};
+  bool held_out = false;  ///< whether training and test are parts of one set
 };
 DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split);
 
-/// Mosaics of one split. Where the data are ready-made bags, sets what the options say of their number and size, and
-/// throws UsageError if the user has asked for something else.
+/// Mosaics of one split of such a data set. Where the data are ready-made bags, sets what the options say of their
+/// number and size, and throws UsageError if the user has asked for something else.
+Mosaics make_mosaics(DataSet data, DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split);
+
+/// The two at once.
 Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split);
 
 struct NetworkOptions {

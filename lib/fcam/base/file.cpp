@@ -26,7 +26,6 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int number() const { return number_; }
-  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
 
  private:
   int number_;
@@ -54,35 +53,65 @@ bool names_descriptor(std::string_view path) {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
 }
 
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw WriteError(quote(path) + ": expected to write it, found: " + why);
-}
-
 }  // namespace
 
-void write_atomically(const std::string& path, std::string_view bytes) {
+FileWriter::FileWriter(const std::string& path) : path_(path) {
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) fail(path, "a folder of that name");
+  if (exists && S_ISDIR(status.st_mode)) fail("a folder of that name");
   if (exists && (!S_ISREG(status.st_mode) || names_descriptor(path))) {
-    Descriptor out(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-    if (out.number() < 0 || !write_all(out.number(), bytes) || !out.close()) fail(path, reason());
+    descriptor_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  } else {
+    std::error_code ignored;
+    target_ = exists ? std::filesystem::canonical(path, ignored).string() : path;
+    descriptor_ = ::open((target_ + ".tmp").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ >= 0) temporary_ = target_ + ".tmp";
+  }
+  if (descriptor_ < 0) fail(reason());
+}
+
+FileWriter::~FileWriter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void FileWriter::fail(const std::string& why) {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  if (!temporary_.empty()) ::unlink(std::exchange(temporary_, {}).c_str());
+  throw WriteError(quote(path_) + ": expected to write it, found: " + why);
+}
+
+void FileWriter::flush() {
+  if (!write_all(descriptor_, buffer_)) fail(reason());
+  buffer_.clear();
+}
+
+void FileWriter::append(std::string_view bytes) {
+  constexpr std::size_t enough = 1 << 16;
+  if (buffer_.size() + bytes.size() < enough) {
+    buffer_ += bytes;
     return;
   }
-  std::error_code ignored;
-  const std::string target = exists ? std::filesystem::canonical(path, ignored).string() : path;
-  const std::string temporary = target + ".tmp";
-  Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (out.number() < 0) fail(path, reason());
-  if (!write_all(out.number(), bytes) || ::fsync(out.number()) != 0 || !out.close() ||
-      ::rename(temporary.c_str(), target.c_str()) != 0) {
-    const std::string why = reason();
-    ::unlink(temporary.c_str());
-    fail(path, why);
-  }
+  flush();
+  if (!write_all(descriptor_, bytes)) fail(reason());
+}
+
+void FileWriter::finish() {
+  flush();
+  if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail(reason());
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(reason());
+  if (temporary_.empty()) return;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(reason());
+  temporary_.clear();
   // The new name itself must survive a power cut; a file system that cannot sync a folder has done what it can.
-  const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.number() >= 0) static_cast<void>(::fsync(folder.number()));
+}
+
+void write_atomically(const std::string& path, std::string_view bytes) {
+  FileWriter file(path);
+  file.append(bytes);
+  file.finish();
 }
 
 std::string read_bytes(const std::string& path) {

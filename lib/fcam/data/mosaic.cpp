@@ -6,9 +6,11 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "fcam/base/error.h"
+#include "fcam/base/fnv.h"
 #include "fcam/base/random.h"
 
 namespace fcam {
@@ -185,5 +187,19 @@ void Mosaics::copy(const Mosaic& mosaic, T* x) const {
 
 template void Mosaics::copy(const Mosaic&, float*) const;
 template void Mosaics::copy(const Mosaic&, double*) const;
+
+std::uint64_t content_hash(const Mosaics& bags) {
+  Fnv hash;
+  hash.add(content_hash(bags.images()));
+  hash.add(bags.patches());
+  Mosaic bag;
+  for (std::size_t i = 0; i < bags.count(); ++i) {
+    bags.draw(i, bag);
+    hash.add(static_cast<std::uint64_t>(bag.label));
+    hash.add(static_cast<std::uint64_t>(std::int64_t{bag.z}));
+  }
+  for (const std::string& name : bags.class_names()) hash.add(std::string_view(name));
+  return hash.value();
+}
 
 }  // namespace fcam
