@@ -37,6 +37,9 @@ class JpegReader {
   const char* problem() const { return problem_; }
   std::size_t height() const { return jpeg_.image_height; }
   std::size_t width() const { return jpeg_.image_width; }
+  // Sides with what fills up the last block of each, which takes memory too.
+  std::size_t padded_height() const { return padded(height(), jpeg_.max_v_samp_factor); }
+  std::size_t padded_width() const { return padded(width(), jpeg_.max_h_samp_factor); }
   int components() const { return jpeg_.num_components; }
   J_COLOR_SPACE colors() const { return jpeg_.jpeg_color_space; }
 
@@ -47,6 +50,11 @@ class JpegReader {
     if (setjmp(on_failure_) != 0) return false;
     step(*this, pixels);
     return true;
+  }
+
+  static std::size_t padded(std::size_t side, int samples) {
+    const std::size_t block = DCTSIZE * static_cast<std::size_t>(samples);
+    return (side + block - 1) / block * block;
   }
 
   static void header_step(JpegReader& self, std::uint8_t*) {
@@ -120,7 +128,8 @@ Raster read_jpeg(std::string_view bytes, const std::string& path, bool header_on
                         : std::to_string(reader.components()) + " components of unknown meaning");
   }
   Raster image{reader.height(), reader.width(), colors == JCS_GRAYSCALE ? std::size_t{1} : std::size_t{3}, {}};
-  require_plausible_size(path, bytes.size(), image.height, image.width, 8 * image.channels, largest_ratio);
+  require_plausible_size(path, bytes.size(), reader.padded_height(), reader.padded_width(), 8 * image.channels,
+                         largest_ratio);
   if (header_only) return image;
   image.pixels.resize(image.height * image.width * image.channels);
   require(reader.read_rows(image.pixels.data()));
