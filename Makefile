@@ -169,7 +169,7 @@ bench-compare: $(BUILD)/bin/fcam-bench
 
 # --- what fcam needs ---------------------------------------------------------------------------------------------------
 PACKAGES := libxtensor-dev libxtensor-blas-dev libopenblas-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev \
-  libpng-dev libjpeg-dev gnuplot-nox dataset-fashion-mnist
+  libpng-dev libjpeg-dev gnuplot-nox dataset-fashion-mnist curl
 
 deps:
 	@if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then \
@@ -188,7 +188,7 @@ deps:
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing
 
 # --- rules of the house ------------------------------------------------------------------------------------------------
-HEADERS := $(sort $(wildcard lib/fcam/*.h lib/fcam/*/*.h apps/common/*.h tests/support/*.h tests/fuzz/*.h))
+HEADERS := $(sort $(wildcard lib/fcam/*.h lib/fcam/*/*.h apps/common/*.h tests/support/*.h))
 
 format:
 	@clang-format -i $(HEADERS) $(LIB_SOURCES) $(APP_SOURCES) $(COMMON) $(TEST_SOURCES) $(wildcard tests/fuzz/*.cpp tests/*/*.h)

@@ -79,7 +79,9 @@ Mosaics::Mosaics(Images images, const MosaicOptions& options)
   const std::vector<std::string>& names = images_.class_names();
   std::vector<std::string> foreground = options.foreground;
   if (foreground.empty()) {
-    check_options(names.size() >= 3, "at least 3 classes where no foreground is named", std::to_string(names.size()));
+    std::string found = std::to_string(names.size());
+    for (std::size_t c = 0; c < names.size() && c < 3; ++c) found += (c == 0 ? ": " : ", ") + quote(names[c]);
+    check_options(names.size() >= 3, "at least 3 classes where no foreground is named", found);
     foreground.assign(names.begin(), names.begin() + 3);
   }
   std::vector<bool> taken(names.size());

@@ -16,28 +16,31 @@ constexpr std::size_t most_classes = 100000;  // each has a name in memory, so a
 
 constexpr const char* names_file = "class_names.txt";
 
-bool is_one_set(const std::string& folder) {
-  if (has_file(folder, "x.npy")) {
-    for (const char* name : {"x_train.npy", "x_test.npy"}) {
-      if (has_file(folder, name)) throw bad_input(folder, "either x.npy or x_train.npy and x_test.npy", "both");
+// Where the files of a data set are.
+class Source {
+ public:
+  explicit Source(std::string folder) : folder_(std::move(folder)), plain_(has("x.npy")) {
+    if (plain_ && (has("x_train.npy") || has("x_test.npy"))) {
+      throw bad_input(folder_, "either x.npy or x_train.npy and x_test.npy", "both");
     }
-    return true;
+    if (!plain_) find_file(folder_, {"x_train.npy", "x.npy"});
+    is_one_set_ = plain_ || !(has("x_test.npy") || has("y_test.npy") || has("z_test.npy"));
   }
-  find_file(folder, {"x_train.npy", "x.npy"});
-  const auto in_folder = [&](const char* name) { return has_file(folder, name); };
-  return !in_folder("x_test.npy") && !in_folder("y_test.npy") && !in_folder("z_test.npy");
-}
 
-// Name of the file of x, y or z that the split is in.
-std::string name_of(const std::string& folder, char letter, Split split) {
-  const std::string start(1, letter);
-  if (!is_one_set(folder)) return start + "_" + to_string(split) + ".npy";
-  return has_file(folder, "x.npy") ? start + ".npy" : start + "_train.npy";
-}
+  const std::string& folder() const { return folder_; }
+  bool is_one_set() const { return is_one_set_; }
+  bool has(const std::string& name) const { return has_file(folder_, name); }
 
-std::string path_of(const std::string& folder, char letter, Split split) {
-  return find_file(folder, {name_of(folder, letter, split)});
-}
+  // Name and path of the file of x, y or z that the split is in.
+  std::string name(char letter, Split split) const {
+    return std::string(1, letter) + (plain_ ? "" : "_" + to_string(is_one_set_ ? Split::train : split)) + ".npy";
+  }
+  std::string path(char letter, Split split) const { return find_file(folder_, {name(letter, split)}); }
+
+ private:
+  std::string folder_;
+  bool plain_, is_one_set_;
+};
 
 // A file of N integers in [0, bound).
 std::vector<int> read_integers(const std::string& path, std::size_t bound) {
@@ -69,17 +72,17 @@ struct Labels {
   std::vector<std::string> class_names;
 };
 
-Labels read_labels(const std::string& folder, Split split) {
+Labels read_labels(const Source& source, Split split) {
   Labels result;
-  if (has_file(folder, names_file)) {
-    result.class_names = read_class_names(find_file(folder, {names_file}));
-    result.labels = read_integers(path_of(folder, 'y', split), result.class_names.size());
+  if (source.has(names_file)) {
+    result.class_names = read_class_names(find_file(source.folder(), {names_file}));
+    result.labels = read_integers(source.path('y', split), result.class_names.size());
     return result;
   }
-  result.labels = read_integers(path_of(folder, 'y', Split::train), most_classes);
+  result.labels = read_integers(source.path('y', Split::train), most_classes);
   const auto largest = static_cast<std::size_t>(*std::max_element(result.labels.begin(), result.labels.end()));
   result.class_names = numbers_as_names(largest + 1);
-  if (split == Split::test) result.labels = read_integers(path_of(folder, 'y', split), result.class_names.size());
+  if (split == Split::test) result.labels = read_integers(source.path('y', split), result.class_names.size());
   return result;
 }
 
@@ -90,8 +93,8 @@ struct Items {
   Shape shape;  // of one item
 };
 
-Items read_items(const std::string& folder, Split split, std::size_t leading) {
-  Items items{path_of(folder, 'x', split), {}, {}};
+Items read_items(const Source& source, Split split, std::size_t leading) {
+  Items items{source.path('x', split), {}, {}};
   items.array = read_npy(items.path);
   const Shape& shape = items.array.shape;
   if (shape.size() <= leading || shape.size() > leading + 3) {
@@ -119,9 +122,9 @@ void keep(std::vector<T>& values, const std::vector<std::size_t>& rows, std::siz
 }
 
 // Of one set, keeps the part that serves the split.
-void hold_out(const std::string& folder, Split split, double holdout, Items& items, Labels& y, std::vector<int>& z) {
-  if (!is_one_set(folder)) return;
-  const auto part = part_of_one_set(y.labels, y.class_names, holdout, split, path_of(folder, 'y', split));
+void hold_out(const Source& source, Split split, double holdout, Items& items, Labels& y, std::vector<int>& z) {
+  if (!source.is_one_set()) return;
+  const auto part = part_of_one_set(y.labels, y.class_names, holdout, split, source.path('y', split));
   Shape& shape = items.array.shape;
   const std::size_t row_size = saturating_count(shape) / shape[0];
   std::visit([&](auto& values) { keep(values, part, row_size); }, items.array.values);
@@ -169,26 +172,28 @@ Images make_images(Items items, std::vector<int> labels, std::vector<std::string
 }  // namespace
 
 Images read_npy_images(const std::string& folder, Split split, double holdout) {
-  Items items = read_items(folder, split, 1);
-  Labels y = read_labels(folder, split);
-  require_count(path_of(folder, 'y', split), items.array.shape[0], y.labels.size(), items.path);
+  const Source source(folder);
+  Items items = read_items(source, split, 1);
+  Labels y = read_labels(source, split);
+  require_count(source.path('y', split), items.array.shape[0], y.labels.size(), items.path);
   std::vector<int> no_positions;
-  hold_out(folder, split, holdout, items, y, no_positions);
+  hold_out(source, split, holdout, items, y, no_positions);
   return make_images(std::move(items), std::move(y.labels), std::move(y.class_names));
 }
 
 Mosaics read_npy_bags(const std::string& folder, Split split, double holdout) {
-  Items items = read_items(folder, split, 2);
+  const Source source(folder);
+  Items items = read_items(source, split, 2);
   const std::size_t patches = items.array.shape[1];
-  Labels y = read_labels(folder, split);
-  require_count(path_of(folder, 'y', split), items.array.shape[0], y.labels.size(), items.path);
+  Labels y = read_labels(source, split);
+  require_count(source.path('y', split), items.array.shape[0], y.labels.size(), items.path);
   std::vector<int> z;
-  if (has_file(folder, name_of(folder, 'z', split))) {
-    const std::string z_path = path_of(folder, 'z', split);
+  if (source.has(source.name('z', split))) {
+    const std::string z_path = source.path('z', split);
     z = read_integers(z_path, patches);
     require_count(z_path, y.labels.size(), z.size(), items.path);
   }
-  hold_out(folder, split, holdout, items, y, z);
+  hold_out(source, split, holdout, items, y, z);
   std::vector<int> patch_labels;  // a patch goes by the label of its bag
   patch_labels.reserve(y.labels.size() * patches);
   for (const int label : y.labels) patch_labels.insert(patch_labels.end(), patches, label);
@@ -197,10 +202,11 @@ Mosaics read_npy_bags(const std::string& folder, Split split, double holdout) {
 }
 
 bool npy_holds_bags(const std::string& folder) {
-  const Shape shape = read_npy_shape(path_of(folder, 'x', Split::train));
-  return shape.size() == 5 || has_file(folder, name_of(folder, 'z', Split::train));
+  const Source source(folder);
+  const Shape shape = read_npy_shape(source.path('x', Split::train));
+  return shape.size() == 5 || source.has(source.name('z', Split::train));
 }
 
-bool npy_has_test_set(const std::string& folder) { return !is_one_set(folder); }
+bool npy_has_test_set(const std::string& folder) { return !Source(folder).is_one_set(); }
 
 }  // namespace fcam
