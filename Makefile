@@ -23,13 +23,14 @@ OUR_CPPFLAGS := -Ilib -Iapps -Itests -DFCAM_VERSION='"$(VERSION)"'
 OUR_CXXFLAGS = -std=c++20 -pthread $(WARNINGS) $(OPTIMIZE) $(SANITIZE)
 OUR_LDFLAGS = -pthread $(SANITIZE)
 LIB_LIBS := -lopenblas -lz
-APP_LIBS := -lpng
+APP_LIBS := -lpng -ljpeg
 
 LIB_SOURCES  := $(sort $(wildcard lib/fcam/*/*.cpp))
 COMMON       := $(sort $(wildcard apps/common/*.cpp))
 APP_SOURCES  := $(sort $(wildcard apps/*.cpp))
 FAULTY_DISK  := tests/support/faulty_disk.cpp
-TEST_SOURCES := $(filter-out $(FAULTY_DISK),$(sort $(wildcard tests/*.cpp tests/*/*.cpp)))
+TEST_SOURCES := $(filter-out $(FAULTY_DISK) tests/fuzz/%,$(sort $(wildcard tests/*.cpp tests/*/*.cpp)))
+FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*_fuzz.cpp))
 
 OBJ           := $(BUILD)/obj
 LIB_OBJECTS   := $(LIB_SOURCES:%.cpp=$(OBJ)/%.o)
@@ -39,7 +40,8 @@ PROGRAMS      := $(APP_SOURCES:apps/%.cpp=$(BUILD)/bin/%)
 LIBRARY       := $(BUILD)/libfcam.a
 TEST_PROGRAM  := $(BUILD)/fcam-tests
 
-.PHONY: all lib apps test test-kills demo bench-compare deps asan tsan check-library format check-layers check-headers install uninstall clean help
+.PHONY: all lib apps test test-kills demo bench-compare deps asan tsan fuzz fuzz-programs fuzz-seeds check-library \
+  format check-layers check-headers install uninstall clean help
 .DEFAULT_GOAL := all
 
 # Targets that build call make again on all cores, unless -j was given.
@@ -61,6 +63,7 @@ help:
 	@echo 'make asan       all tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan       all tests under ThreadSanitizer'
 	@echo 'make test-kills KILLS=50   kill a run at so many random moments, and come to the same bytes'
+	@echo 'make fuzz       feed every reader of files damaged ones (clang++), SECONDS=$(SECONDS) each; FUZZERS="idx png": some'
 	@echo 'make format     clang-format over all sources'
 	@echo 'make check-layers check-headers check-library   the rules of docs/design.md on includes'
 	@echo 'make install uninstall   under PREFIX ($(PREFIX)), staged below DESTDIR'
@@ -131,6 +134,42 @@ tsan:
 	$(Q)TSAN_OPTIONS='halt_on_error=1 die_after_fork=0 suppressions=$(CURDIR)/tests/tsan-suppressions.txt' \
 	  $(MAKE) test BUILD=$(BUILD)/tsan OPTIMIZE='-O1 -g1 -march=$(ARCH)' SANITIZE='-fsanitize=thread'
 
+# --- fuzzing -----------------------------------------------------------------------------------------------------------
+# Each reader of files under libFuzzer and the sanitizers, one after the other; tests/fuzz/fuzz.h limits its memory. The
+# seeds were made by fuzz-seeds; what the fuzzer finds on top stays in the build folder.
+SECONDS  ?= 600
+FUZZ_CXX ?= clang++
+FUZZERS  ?= $(FUZZ_SOURCES:tests/fuzz/%_fuzz.cpp=%)
+FUZZ     := $(BUILD)/fuzz
+FUZZ_COMMON := decode decode_png decode_jpeg toml
+
+fuzz:
+	$(Q)$(MAKE) --no-print-directory fuzz-programs BUILD=$(FUZZ) CXX='$(FUZZ_CXX)' FUZZERS='$(FUZZERS)' \
+	  OPTIMIZE='-O1 -g1 -march=$(ARCH)' SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
+	@for name in $(FUZZERS); do \
+	  mkdir -p $(FUZZ)/corpus/$$name && \
+	  echo "fuzzing $$name for $(SECONDS) seconds" && \
+	  ASAN_OPTIONS=quarantine_size_mb=16:allocator_release_to_os_interval_ms=-1 \
+	    $(FUZZ)/$$name -max_total_time=$(SECONDS) -timeout=60 -rss_limit_mb=1024 -malloc_limit_mb=256 -max_len=16384 \
+	    -verbosity=0 -print_final_stats=1 -artifact_prefix=$(FUZZ)/failed-$$name- \
+	    $(FUZZ)/corpus/$$name tests/fuzz/seeds/$$name > $(FUZZ)/$$name.log 2>&1 || { cat $(FUZZ)/$$name.log; exit 1; }; \
+	  grep number_of_executed_units $(FUZZ)/$$name.log; \
+	done
+
+fuzz-programs:
+	$(BUILD_WITH) $(FUZZERS:%=$(BUILD)/%)
+
+$(FUZZ_SOURCES:tests/fuzz/%_fuzz.cpp=$(BUILD)/%): $(BUILD)/%: $(OBJ)/tests/fuzz/%_fuzz.o \
+    $(FUZZ_COMMON:%=$(OBJ)/apps/common/%.o) $(LIBRARY)
+	@$(if $(V),:,echo "  LINK  $@")
+	$(Q)$(CXX) $(OUR_LDFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(APP_LIBS) $(LIB_LIBS)
+
+fuzz-seeds: $(BUILD)/make-fuzz-seeds
+	$(BUILD)/make-fuzz-seeds tests/fuzz/seeds
+
+$(BUILD)/make-fuzz-seeds: $(OBJ)/tests/fuzz/make_seeds.o $(LIBRARY)
+	$(Q)$(CXX) $(OUR_LDFLAGS) $(LDFLAGS) -o $@ $^ $(APP_LIBS) $(LIB_LIBS)
+
 # --- the demonstration -------------------------------------------------------------------------------------------------
 # Three paradigms on Fashion-MNIST, small networks: sizes chosen to show the paper's pattern within two minutes.
 DEMO := $(BUILD)/demo
@@ -150,7 +189,7 @@ bench-compare: $(BUILD)/bin/fcam-bench
 
 # --- what fcam needs ---------------------------------------------------------------------------------------------------
 PACKAGES := libxtensor-dev libxtensor-blas-dev libopenblas-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev \
-  libpng-dev libjpeg-dev gnuplot-nox dataset-fashion-mnist
+  libpng-dev libjpeg-dev gnuplot-nox dataset-fashion-mnist curl
 
 deps:
 	@if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then \
@@ -172,7 +211,7 @@ deps:
 HEADERS := $(sort $(wildcard lib/fcam/*.h lib/fcam/*/*.h apps/common/*.h tests/support/*.h))
 
 format:
-	@clang-format -i $(HEADERS) $(LIB_SOURCES) $(APP_SOURCES) $(COMMON) $(TEST_SOURCES) $(wildcard tests/*/*.h)
+	@clang-format -i $(HEADERS) $(LIB_SOURCES) $(APP_SOURCES) $(COMMON) $(TEST_SOURCES) $(wildcard tests/fuzz/*.cpp tests/*/*.h)
 
 check-layers:
 	@sh tests/check-layers.sh

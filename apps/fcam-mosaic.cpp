@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 
 #include "common/contact_sheet.h"
@@ -10,6 +11,7 @@
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
 #include "fcam/base/text.h"
+#include "fcam/data/npy.h"
 
 namespace {
 
@@ -19,7 +21,7 @@ using namespace fcam::apps;
 struct Options {
   CommonOptions common;
   DataOptions data;
-  std::string split = "train", png, csv;
+  std::string split = "train", png, csv, npy;
   std::size_t show = 0;
 };
 
@@ -39,16 +41,36 @@ std::string value_range(const Images& images) {
   return "numbers from " + shortest(static_cast<double>(*low)) + " to " + shortest(static_cast<double>(*high));
 }
 
-void describe(const std::string& title, const Images& images) {
+std::string class_balance(const std::vector<std::string>& names, const std::vector<std::size_t>& counts) {
+  std::size_t sum = 0;
+  for (const std::size_t count : counts) sum += count;
+  std::string text;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const double share = 100 * static_cast<double>(counts[c]) / static_cast<double>(sum);
+    text += "  class " + std::to_string(c) + " " + quote(names[c]) + ": " + std::to_string(counts[c]) + " (" +
+            fixed(share, 1) + " %)\n";
+  }
+  return text;
+}
+
+std::string describe(const Images& images) {
   std::vector<std::size_t> counts(images.class_names().size());
   for (const int label : images.labels()) ++counts[static_cast<std::size_t>(label)];
-  std::cout << title << ": " << images.count() << " items of " << to_string(images.shape()) << ", "
-            << value_range(images) << ", content hash " << hex(content_hash(images)) << "\n";
-  for (std::size_t c = 0; c < counts.size(); ++c) {
-    const double share = 100 * static_cast<double>(counts[c]) / static_cast<double>(images.count());
-    std::cout << "  class " << c << " " << quote(images.class_names()[c]) << ": " << counts[c] << " ("
-              << fixed(share, 1) << " %)\n";
+  return std::to_string(images.count()) + " items of " + to_string(images.shape()) + ", " + value_range(images) +
+         ", content hash " + hex(content_hash(images)) + "\n" + class_balance(images.class_names(), counts);
+}
+
+std::string describe(const Mosaics& bags) {
+  std::vector<std::size_t> counts(bags.classes());
+  Mosaic bag;
+  for (std::size_t i = 0; i < bags.count(); ++i) {
+    bags.draw(i, bag);
+    ++counts[static_cast<std::size_t>(bag.label)];
   }
+  return std::to_string(bags.count()) + " bags of " + std::to_string(bags.patches()) + " patches of " +
+         to_string(bags.shape()) + ", positions " + (bags.knows_positions() ? "known" : "not known") + ", " +
+         value_range(bags.images()) + ", content hash " + hex(content_hash(bags)) + "\n" +
+         class_balance(bags.class_names(), counts);
 }
 
 std::string join(const std::vector<std::string>& names) {
@@ -66,22 +88,32 @@ std::string describe(const BayesRisk& risk) {
 }
 
 // One row a mosaic: base images by their index in the data set.
-std::string to_csv(const Mosaics& mosaics) {
+void write_csv(const std::string& path, const Mosaics& mosaics) {
+  AtomicFile file(path);
   std::string text = "index,label,z,foreground";
   for (std::size_t j = 1; j < mosaics.patches(); ++j) text += ",background_" + std::to_string(j);
-  text += "\n";
+  file.write(text + "\n");
   Mosaic mosaic;
   for (std::size_t i = 0; i < mosaics.count(); ++i) {
     mosaics.draw(i, mosaic);
     const auto z = static_cast<std::size_t>(mosaic.z);
-    text += std::to_string(i) + "," + std::to_string(mosaic.label) + "," + std::to_string(mosaic.z) + "," +
-            std::to_string(mosaic.images[z]);
+    text = std::to_string(i) + "," + std::to_string(mosaic.label) + "," + std::to_string(mosaic.z) + "," +
+           std::to_string(mosaic.images[z]);
     for (std::size_t j = 0; j < mosaic.images.size(); ++j) {
       if (j != z) text += "," + std::to_string(mosaic.images[j]);
     }
-    text += "\n";
+    file.write(text + "\n");
   }
-  return text;
+  file.commit();
+}
+
+// Both splits, so that the folder is a data set.
+void write_npy_folder(const std::string& folder, const Mosaics& train, const Mosaics& test) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw WriteError(quote(folder) + ": expected to make a folder of that name, found: " + error.message());
+  write_npy_bags(folder, Split::train, train);
+  write_npy_bags(folder, Split::test, test);
 }
 
 void show(const Mosaics& mosaics, std::size_t count) {
@@ -100,22 +132,31 @@ void show(const Mosaics& mosaics, std::size_t count) {
 }
 
 int look(Options& options, const CommandLine& line) {
-  const Split split = options.split == "train" ? Split::train : Split::test;
-  for (const Split each : {Split::train, Split::test}) {
-    const DataSet data = load_data(options.data, options.common.seed, each);
-    describe(options.data.data + ", " + to_string(each), data.bags ? data.bags->images() : *data.images);
+  std::string text;
+  const auto load = [&](Split split) {
+    DataSet data = load_data(options.data, options.common.seed, split);
+    text += options.data.data + ", " + to_string(split) + (data.held_out ? " part of one set: " : ": ") +
+            (data.bags ? describe(*data.bags) : describe(*data.images));
+    return make_mosaics(std::move(data), options.data, line, options.common.seed, split);
+  };
+  const Mosaics train = load(Split::train), test = load(Split::test);
+  const Mosaics& mosaics = options.split == "train" ? train : test;
+  if (!options.csv.empty() && !mosaics.knows_positions()) {
+    throw UsageError("csv: expected data with known positions, found none");
   }
-  const Mosaics mosaics = load_mosaics(options.data, line, options.common.seed, split);
-  std::cout << mosaics.count() << " " << options.split << " mosaics of " << mosaics.patches() << " patches, classes "
-            << join(mosaics.class_names()) << "\n";
+  std::cout << text << mosaics.count() << " " << options.split << " mosaics of " << mosaics.patches()
+            << " patches, classes " << join(mosaics.class_names());
+  if (!mosaics.ready_made()) {
+    std::cout << ", drawn from " << mosaics.foreground_images() << " foreground and " << mosaics.background_images()
+              << " background items";
+  }
+  std::cout << "\n";
   if (options.data.kind() == "teacher") {
     std::cout << describe(bayes_risk(make_teacher(options.data, options.common.seed), mosaics));
   }
   show(mosaics, options.show);
-  if (!options.csv.empty()) {
-    if (!mosaics.knows_positions()) throw UsageError("csv: expected data with known positions, found none");
-    write_atomically(options.csv, to_csv(mosaics));
-  }
+  if (!options.csv.empty()) write_csv(options.csv, mosaics);
+  if (!options.npy.empty()) write_npy_folder(options.npy, train, test);
   if (!options.png.empty()) write_png(options.png, contact_sheet(mosaics, options.show > 0 ? options.show : 20));
   return exit_done;
 }
@@ -127,15 +168,17 @@ int main(int argc, char** argv) {
     CommandLine line("fcam-mosaic", "Says what a data set holds and shows mosaics drawn from it.");
     Options options;
     line.group("Mosaics");
-    line.choice("split", options.split, {"train", "test"}, "which mosaics to show and write");
+    line.choice("split", options.split, {"train", "test"}, "which mosaics to show, and to write with --png and --csv");
     line.count("show", options.show, 0, 1'000'000, "print the first N mosaics");
     line.text("png", options.png, "contact sheet of the first N (or 20) mosaics, the foreground framed", "FILE");
     line.text("csv", options.csv, "all mosaics: index, label, z and the items they are made of", "FILE");
+    line.text("npy", options.npy, "training and test mosaics as npy files, which --data npy:DIR reads back", "DIR");
     declare(line, options.data);
     declare(line, options.common);
     line.examples(
         "  fcam-mosaic --data fashion-mnist --png sheet.png\n"
-        "  fcam-mosaic --data shapes --patches 9 --show 3\n");
+        "  fcam-mosaic --data shapes --patches 9 --show 3\n"
+        "  fcam-mosaic --data folder:photos --resize 32 --foreground cat,dog --npy bags\n");
     if (line.parse(argc, argv) == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return look(options, line);
   });

@@ -4,7 +4,9 @@
 #include <functional>
 #include <limits>
 
+#include "common/image_folder.h"
 #include "fcam/base/error.h"
+#include "fcam/base/text.h"
 #include "fcam/data/cifar.h"
 #include "fcam/data/idx.h"
 #include "fcam/data/linear_orthogonal.h"
@@ -21,7 +23,7 @@ struct Kind {
   std::function<DataSet(const DataOptions&, const std::string& path, std::uint64_t seed, Split)> load;
 };
 
-DataSet of_images(Images images) { return {.images = std::move(images), .bags = {}}; }
+DataSet of_images(Images images) { return {.images = std::move(images)}; }
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all{
@@ -43,9 +45,19 @@ const std::vector<Kind>& kinds() {
              read_cifar100(path, split, options.labels == "fine" ? Cifar100Labels::fine : Cifar100Labels::coarse));
        }},
       {"npy", "", true,
-       [](const DataOptions&, const std::string& path, std::uint64_t, Split split) {
-         if (npy_holds_bags(path)) return DataSet{.images = {}, .bags = read_npy_bags(path, split)};
-         return of_images(read_npy_images(path, split));
+       [](const DataOptions& options, const std::string& path, std::uint64_t, Split split) {
+         DataSet data{.held_out = !npy_has_test_set(path)};
+         if (npy_holds_bags(path)) {
+           data.bags = read_npy_bags(path, split, options.holdout);
+         } else {
+           data.images = read_npy_images(path, split, options.holdout);
+         }
+         return data;
+       }},
+      {"folder", "", true,
+       [](const DataOptions& options, const std::string& path, std::uint64_t, Split split) {
+         return DataSet{.images = read_image_folder(path, split, options.resize, options.holdout),
+                        .held_out = !has_test_folder(path)};
        }},
       {"shapes", "", false,
        [](const DataOptions&, const std::string&, std::uint64_t seed, Split split) {
@@ -100,6 +112,9 @@ void declare(CommandLine& line, DataOptions& options, bool tested) {
   line.group("Data");
   line.text("data", options.data, "data set: " + names + "; after a colon the folder that holds it", "KIND[:PATH]");
   line.choice("labels", options.labels, {"fine", "coarse"}, "which labels of cifar100");
+  line.text("resize", options.resize, "size of the images of folder: N or HxW (default: all must have the same)",
+            "SIZE");
+  line.number("holdout", options.holdout, 0, 1, "fraction for the test of folder or npy data that come as one set");
   line.list("foreground", options.foreground, "classes to tell apart, by name or number (default: the first three)");
   line.list("background", options.background, "classes of the other patches (default: all that are not foreground)");
   line.count("classes", options.classes, 1, 1'000'000, "classes C of linear and teacher");
@@ -128,11 +143,25 @@ DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split) {
   } else if (found->takes_path && path.empty()) {
     throw UsageError("data: expected " + name + ":FOLDER, found no folder");
   }
-  return found->load(options, path, seed, split);
+  if (!options.resize.empty() && name != "folder") {
+    throw UsageError("resize: expected none with data " + quote(name) + ", found " + quote(options.resize));
+  }
+  if (options.labels != "fine" && name != "cifar100") {
+    throw UsageError("labels: expected none with data " + quote(name) + ", found " + quote(options.labels));
+  }
+  DataSet data = found->load(options, path, seed, split);
+  if (options.holdout != one_set_test && !data.held_out) {
+    throw UsageError("holdout: expected none, as the data have a test set of their own, found " +
+                     shortest(options.holdout));
+  }
+  return data;
 }
 
 Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split) {
-  DataSet data = load_data(options, seed, split);
+  return make_mosaics(load_data(options, seed, split), options, line, seed, split);
+}
+
+Mosaics make_mosaics(DataSet data, DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split) {
   if (data.bags) {
     for (const char* name : {"foreground", "background"}) {
       if (line.given(name)) throw UsageError(std::string(name) + ": expected none with ready-made bags");

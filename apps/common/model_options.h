@@ -13,6 +13,8 @@
 
 namespace fcam::apps {
 
+inline constexpr double one_set_test = 0.2;
+
 struct DataOptions {
   std::string data = "fashion-mnist";  ///< KIND[:PATH]
   std::string labels = "fine";         ///< of cifar100
@@ -20,6 +22,8 @@ struct DataOptions {
   std::size_t patches = 5, train = 10000, test = 10000;
   std::size_t classes = 20, dimension = 10;  ///< of data that are made to order
   std::string draws = "keyed";
+  std::string resize;             ///< of folder: N, HxW or empty
+  double holdout = one_set_test;  ///< of data that come as one set: the fraction for the test
 
   std::string kind() const;  ///< what stands before the colon
 };
@@ -28,16 +32,20 @@ void declare(CommandLine& line, DataOptions& options, bool tested = true);
 
 /// The images that mosaics of one split are drawn from, or the bags themselves where the data set brings them.
 struct DataSet {
-  std::optional<Images> images;
-  std::optional<Mosaics> bags;
+  std::optional<Images> images = {};
+  std::optional<Mosaics> bags = {};
+  bool held_out = false;  ///< whether training and test are parts of one set
 };
 DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split);
 
 /// The teacher of data of that kind.
 Teacher make_teacher(const DataOptions& options, std::uint64_t seed);
 
-/// Mosaics of one split. Where the data are ready-made bags, sets what the options say of their number and size, and
-/// throws UsageError if the user has asked for something else.
+/// Mosaics of one split of such a data set. Where the data are ready-made bags, sets what the options say of their
+/// number and size, and throws UsageError if the user has asked for something else.
+Mosaics make_mosaics(DataSet data, DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split);
+
+/// The two at once.
 Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split);
 
 struct NetworkOptions {

@@ -14,6 +14,7 @@
 #include "fcam/attention/model.h"
 #include "fcam/base/error.h"
 #include "fcam/data/cifar.h"
+#include "fcam/data/class_names.h"
 #include "fcam/data/idx.h"
 #include "fcam/data/images.h"
 #include "fcam/data/linear_orthogonal.h"

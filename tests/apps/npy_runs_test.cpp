@@ -138,6 +138,8 @@ TEST_CASE("npy data that do not fit together are exit code 3 and name the file",
   const std::string data = make_folder(folder, "data");
   write_items(data, "train", 40, {6});
   const Command train = command(folder, "fcam-train --data npy:data --out run");
+  write_items(data, "test", 20, {7});
+  std::filesystem::remove(data + "/x_test.npy");  // without y_test.npy as well, a part is held out
   CHECK_THAT(error_of(train, 3), Contains("x_test.npy"));
   write_items(data, "test", 20, {7});
   CHECK_THAT(error_of(train, 3), Contains("5 patches 6") && Contains("5 patches 7"));

@@ -250,3 +250,30 @@ TEST_CASE("control characters of a path do not break the line of a message", "[b
   check_error([&] { read_bytes(folder.file("a\nb")); }, {"a\\x0ab"});
   check_error<WriteError>([&] { write_atomically(folder.file("a\nb/c"), "x"); }, {"a\\x0ab/c"});
 }
+
+TEST_CASE("a file written part by part gets its name at the end", "[base]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a");
+  write_file(path, "former");
+  const std::string large(200'000, 'x');
+  {
+    AtomicFile writer(path);
+    for (const std::string& part : {std::string("one"), large, std::string("two")}) writer.write(part);
+    CHECK(read_file(path) == "former");
+    writer.commit();
+  }
+  CHECK(read_file(path) == "one" + large + "two");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("a file that is not finished leaves the former one and no temporary", "[base]") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a"), "former");
+  {
+    AtomicFile writer(folder.file("a"));
+    writer.write(std::string(200'000, 'x'));
+  }
+  CHECK(read_file(folder.file("a")) == "former");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+  CHECK_THROWS_AS(AtomicFile(folder.path().string()), WriteError);
+}

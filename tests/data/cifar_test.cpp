@@ -18,17 +18,6 @@ std::string records(const std::vector<std::string>& labels, char pixel) {
 
 const std::string label_0(1, '\0'), label_3 = "\3", label_9 = "\11", label_10 = "\12";
 
-std::vector<std::string> names_in_file(const std::string& text, std::size_t count) {
-  const TemporaryFolder folder;
-  write_file(folder.file("names.txt"), text);
-  return read_class_names(folder.file("names.txt"), count);
-}
-
-void check_names_refused(const std::string& text, std::size_t count, std::initializer_list<std::string> parts) {
-  check_error([&] { names_in_file(text, count); }, {"names.txt", "expected", "found"});
-  check_error([&] { names_in_file(text, count); }, parts);
-}
-
 // A folder with one test batch, and its reading.
 struct TestBatch {
   TemporaryFolder folder;
@@ -108,21 +97,6 @@ TEST_CASE("CIFAR-10 takes its class names from the file beside it", "[data]") {
   check_error([&] { batch.read(); }, {batch.folder.file("batches.meta.txt"), "expected 10 class names", "found 2"});
 }
 
-TEST_CASE("class names survive a byte order mark, CR LF and blank lines at the end", "[data]") {
-  const std::vector<std::string> expected{"plane", "car"};
-  CHECK(names_in_file("plane\ncar\n", 2) == expected);
-  CHECK(names_in_file("\xef\xbb\xbfplane\r\ncar", 2) == expected);
-  CHECK(names_in_file("plane \r\n\tcar\r\n\r\n\n  \n", 2) == expected);
-  CHECK(names_in_file("traffic light", 1) == std::vector<std::string>{"traffic light"});
-}
-
-TEST_CASE("class names that come twice, are blank or of another number are refused", "[data]") {
-  check_names_refused("plane\ncar\nplane\r\n", 3, {"expected every class name once", "found 'plane' again in line 3"});
-  check_names_refused("plane\n\ncar\n", 2, {"expected a class name in line 2", "found a blank line"});
-  check_names_refused("plane\ncar\n", 3, {"expected 3 class names", "found 2"});
-  check_names_refused("", 1, {"expected 1 class names", "found 0"});
-}
-
 TEST_CASE("CIFAR-100 records have a coarse and a fine label", "[data]") {
   const TemporaryFolder folder;
   write_file(folder.file("test.bin"), records({"\x13\x63", std::string("\0\1", 2)}, 'x'));
@@ -137,11 +111,31 @@ TEST_CASE("CIFAR-100 records have a coarse and a fine label", "[data]") {
 
 TEST_CASE("CIFAR-100 refuses labels out of range and records of CIFAR-10", "[data]") {
   const TemporaryFolder folder;
-  write_file(folder.file("train.bin"), records({"\x14\x64"}, 'x'));
+  write_file(folder.file("train.bin"), records({"\x13\x64"}, 'x'));
   check_error([&] { read_cifar100(folder.path().string(), Split::train); },
               {"train.bin", "below 100", "found 100 in record 0"});
+  write_file(folder.file("train.bin"), records({"\x14\x63"}, 'x'));
+  check_error([&] { read_cifar100(folder.path().string(), Split::train); }, {"below 20", "found 20 in record 0"});
+  write_file(folder.file("train.bin"), records({"\x13\x63", "\x13\x64"}, 'x'));
   check_error([&] { read_cifar100(folder.path().string(), Split::train, Cifar100Labels::coarse); },
-              {"below 20", "found 20"});
+              {"below 100", "found 100 in record 1"});
   write_file(folder.file("train.bin"), records({label_0}, 'x'));
   check_error([&] { read_cifar100(folder.path().string(), Split::train); }, {"3074 bytes", "found 3073 bytes"});
+}
+
+TEST_CASE("CIFAR-100 takes the names of the labels that are asked for", "[data]") {
+  const TemporaryFolder folder;
+  write_file(folder.file("test.bin"), records({"\x13\x63"}, 'x'));
+  std::string fine, coarse;
+  for (int c = 0; c < 100; ++c) fine += "fine " + std::to_string(c) + "\r\n";
+  for (int c = 0; c < 20; ++c) coarse += "coarse " + std::to_string(c) + "\n";
+  write_file(folder.file("fine_label_names.txt"), "\xef\xbb\xbf" + fine + "\r\n");
+  write_file(folder.file("coarse_label_names.txt"), coarse);
+  CHECK(read_cifar100(folder.path().string(), Split::test).class_names()[99] == "fine 99");
+  CHECK(read_cifar100(folder.path().string(), Split::test).class_names()[0] == "fine 0");
+  const Images images = read_cifar100(folder.path().string(), Split::test, Cifar100Labels::coarse);
+  CHECK(images.class_names()[19] == "coarse 19");
+  write_file(folder.file("fine_label_names.txt"), coarse);
+  check_error([&] { read_cifar100(folder.path().string(), Split::test); },
+              {"fine_label_names.txt", "expected 100 class names", "found 20"});
 }

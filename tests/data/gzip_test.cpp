@@ -88,6 +88,11 @@ TEST_CASE("something else after gzip data is refused", "[data]") {
   const std::string good = gzip("some text");
   check_refused(good + "tail", {"expected nothing after the gzip data (" + std::to_string(good.size()) + " bytes)",
                                 "found 4 bytes more"});
-  check_refused(good + '\0', {"found 1 bytes more"});
   check_refused(good + '\x1f', {"found 1 bytes more"});
+  check_refused(good + std::string(9, '\0') + 'x', {"found 10 bytes more"});
+}
+
+TEST_CASE("zeros after gzip data are padding", "[data]") {
+  CHECK(unpacked(gzip("some text") + '\0') == "some text");
+  CHECK(unpacked(gzip("one ") + gzip("two") + std::string(100'000, '\0')) == "one two");
 }

@@ -22,6 +22,8 @@ struct NpyFolder {
     return *this;
   }
   std::string path() const { return folder.path().string(); }
+  // Files of the test that are there make x_train.npy the training set, not one set to hold a part out of.
+  NpyFolder() { with<std::int64_t>("z_test", {1}, {0}); }
   Images images(Split split = Split::train) const { return read_npy_images(path(), split); }
   Mosaics bags(Split split = Split::train) const { return read_npy_bags(path(), split); }
 };
@@ -140,8 +142,8 @@ TEST_CASE("npy numbers that are not finite, or not as float, are refused with th
 
 TEST_CASE("a missing npy file is named", "[data]") {
   const NpyFolder files;
-  check_error([&] { files.images(); }, {files.path(), "expected x_train.npy", "found no such file"});
-  check_error([&] { npy_holds_bags(files.path()); }, {files.path(), "expected x_train.npy"});
+  check_error([&] { files.images(); }, {files.path(), "expected one of x_train.npy, x.npy", "found no such file"});
+  check_error([&] { npy_holds_bags(files.path()); }, {files.path(), "expected one of x_train.npy, x.npy"});
   NpyFolder without_labels;
   without_labels.with("x_train", {1, 1}, counting(1));
   check_error([&] { without_labels.images(); }, {"expected y_train.npy", "found no such file"});
@@ -216,4 +218,103 @@ TEST_CASE("npy data are bags if they have positions or five axes", "[data]") {
   NpyFolder images;
   images.with("x_train", {1, 1, 1, 1, 2}, counting(2));
   CHECK(npy_holds_bags(images.path()));
+}
+
+TEST_CASE("npy data that come as one set are cut into a training and a test part", "[data]") {
+  for (const std::string end : {"_train", ""}) {
+    NpyFolder files;
+    std::filesystem::remove(files.folder.file("z_test.npy"));
+    std::vector<std::int64_t> labels;
+    for (std::int64_t i = 0; i < 40; ++i) labels.push_back(i % 4);
+    files.with("x" + end, {40, 1}, counting(40)).with<std::int64_t>("y" + end, {40}, labels);
+    CHECK_FALSE(npy_has_test_set(files.path()));
+    const Images train = files.images(), test = files.images(Split::test);
+    CHECK(train.count() == 32);
+    CHECK(test.count() == 8);
+    std::vector<bool> seen(40);
+    for (const Images& part : {train, test}) {
+      for (std::size_t i = 0; i < part.count(); ++i) {
+        const std::size_t item = part.bytes(i)[0];
+        CHECK_FALSE(seen.at(item));
+        seen.at(item) = true;
+        CHECK(part.labels()[i] == static_cast<int>(item % 4));
+      }
+    }
+    CHECK(read_npy_images(files.path(), Split::test, 0.5).count() == 20);
+  }
+}
+
+TEST_CASE("npy bags that come as one set keep labels and positions", "[data]") {
+  NpyFolder files;
+  std::filesystem::remove(files.folder.file("z_test.npy"));
+  files.with("x", {6, 2, 3}, counting(36));
+  files.with<std::int64_t>("y", {6}, {0, 1, 0, 1, 0, 1}).with<std::int64_t>("z", {6}, {0, 1, 1, 0, 0, 1});
+  CHECK(npy_holds_bags(files.path()));
+  std::vector<bool> seen(6);
+  for (const Split split : {Split::train, Split::test}) {
+    const Mosaics bags = files.bags(split);
+    CHECK(bags.count() == (split == Split::train ? 4 : 2));
+    for (std::size_t i = 0; i < bags.count(); ++i) {
+      const Mosaic bag = drawn(bags, i);
+      const std::size_t number = bags.images().bytes(bag.images[0])[0] / 6;
+      CHECK(bags.images().bytes(bag.images[1])[2] == 6 * number + 5);
+      CHECK(bag.label == static_cast<int>(number % 2));
+      CHECK(bag.z == std::vector<int>{0, 1, 1, 0, 0, 1}[number]);
+      CHECK_FALSE(seen.at(number));
+      seen.at(number) = true;
+    }
+  }
+}
+
+TEST_CASE("npy files of one set beside files of two are refused", "[data]") {
+  NpyFolder files;
+  files.with("x", {2, 2}, counting(4)).with("x_train", {2, 2}, counting(4));
+  check_error([&] { files.images(); }, {files.path(), "either x.npy or x_train.npy", "found both"});
+}
+
+TEST_CASE("npy classes have the names of class_names.txt", "[data]") {
+  NpyFolder files;
+  files.with("x_train", {2, 2}, counting(4)).with<std::int64_t>("y_train", {2}, {0, 1});
+  write_file(files.folder.file("class_names.txt"), "cat\ndog\nhorse\n");
+  CHECK(files.images().class_names() == std::vector<std::string>{"cat", "dog", "horse"});
+  write_file(files.folder.file("class_names.txt"), "cat\n");
+  check_error([&] { files.images(); }, {"y_train.npy", "expected integers from 0 to 0", "found 1 at index 1"});
+}
+
+TEST_CASE("bags written as npy are read back the same", "[data]") {
+  const TemporaryFolder folder;
+  const Images images({2, 1, 2}, counting(40), {0, 1, 2, 0, 1, 2, 0, 1, 2, 2}, {"a b", "b", "c"});
+  const Mosaics drawn_ones(images, {.patches = 3, .count = 20, .foreground = {"b", "a b"}});
+  write_npy_bags(folder.path().string(), Split::train, drawn_ones);
+  write_npy_bags(folder.path().string(), Split::test, drawn_ones);
+  for (const Split split : {Split::train, Split::test}) {
+    const Mosaics bags = read_npy_bags(folder.path().string(), split);
+    CHECK(bags.class_names() == std::vector<std::string>{"b", "a b"});
+    CHECK(bags.shape() == Shape{2, 1, 2});
+    REQUIRE(bags.count() == 20);
+    for (std::size_t i = 0; i < 20; ++i) {
+      const Mosaic expected = drawn(drawn_ones, i), bag = drawn(bags, i);
+      CHECK(bag.label == expected.label);
+      CHECK(bag.z == expected.z);
+      for (std::size_t j = 0; j < 3; ++j) {
+        CHECK(std::equal(images.bytes(expected.images[j]), images.bytes(expected.images[j]) + 4,
+                         bags.images().bytes(bag.images[j])));
+      }
+    }
+  }
+}
+
+TEST_CASE("the hash of bags changes with whatever they hold", "[data]") {
+  const auto hash = [](std::vector<std::uint8_t> pixels, std::vector<int> labels, std::vector<int> z,
+                       std::vector<std::string> names) {
+    const Images patches({1}, std::move(pixels), {0, 0, 0, 0}, {"p"});
+    return content_hash(Mosaics::from_bags(patches, 2, std::move(labels), std::move(z), std::move(names)));
+  };
+  const std::uint64_t first = hash({1, 2, 3, 4}, {0, 1}, {0, 1}, {"a", "b"});
+  CHECK(hash({1, 2, 3, 4}, {0, 1}, {0, 1}, {"a", "b"}) == first);
+  CHECK(hash({1, 2, 3, 5}, {0, 1}, {0, 1}, {"a", "b"}) != first);
+  CHECK(hash({1, 2, 3, 4}, {1, 1}, {0, 1}, {"a", "b"}) != first);
+  CHECK(hash({1, 2, 3, 4}, {0, 1}, {1, 1}, {"a", "b"}) != first);
+  CHECK(hash({1, 2, 3, 4}, {0, 1}, {}, {"a", "b"}) != first);
+  CHECK(hash({1, 2, 3, 4}, {0, 1}, {0, 1}, {"a", "c"}) != first);
 }

@@ -84,7 +84,14 @@ std::string resolved(const std::string& path) {
 
 struct AtomicFile::State {
   std::string path, target, temporary;  // no temporary: bytes go straight to the target
+  std::string kept;                     // not yet written
   Descriptor out{-1};
+
+  void write(std::string_view bytes) {
+    if (write_all(out.number(), bytes)) return;
+    if (temporary.empty()) fail(path, reason());
+    fail_and_remove();
+  }
 
   // Opens the temporary, alone: it may be that of a killed program, which is taken over, or of one at work.
   void open_temporary() {
@@ -133,12 +140,18 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::string_view bytes) {
-  if (write_all(state_->out.number(), bytes)) return;
-  if (state_->temporary.empty()) fail(state_->path, reason());
-  state_->fail_and_remove();
+  constexpr std::size_t most_kept = 1 << 16;
+  state_->kept += bytes;
+  if (state_->kept.size() >= most_kept) flush();
+}
+
+void AtomicFile::flush() {
+  state_->write(state_->kept);
+  state_->kept.clear();
 }
 
 void AtomicFile::commit() {
+  flush();
   State& s = *state_;
   if (s.temporary.empty()) {
     if (!s.out.close()) fail(s.path, reason());
@@ -166,7 +179,9 @@ void require_writable(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return;
   AtomicFile file(path);
-  if (!names_descriptor(resolved(path))) file.write("?");  // a full disk gives a name, but no room
+  if (names_descriptor(resolved(path))) return;
+  file.write("?");  // a full disk gives a name, but no room
+  file.flush();
 }
 
 struct AppendFile::State {

@@ -18,8 +18,11 @@ class AtomicFile {
   /// Removes the temporary unless it was committed.
   ~AtomicFile();
 
-  /// Adds bytes. Throws WriteError with the reason; the former file is untouched, here and in commit.
+  /// Adds bytes, which may be kept back until there are more. Throws WriteError with the reason; the former file is
+  /// untouched, here and in commit.
   void write(std::string_view bytes);
+  /// Writes what was kept back.
+  void flush();
   /// Gives the file its name; to be called once, at the end. Throws WriteError.
   void commit();
 

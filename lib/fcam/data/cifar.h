@@ -2,15 +2,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "fcam/data/images.h"
 
 namespace fcam {
-
-/// Names of classes from a text file, one a line; a byte order mark, CR LF, blanks around names and blank lines at the
-/// end are tolerated. Throws DataError if a line between is blank, a name comes twice, or there are not `count` names.
-std::vector<std::string> read_class_names(const std::string& path, std::size_t count);
 
 /// One split of CIFAR-10, (3,32,32), from data_batch_1.bin ... data_batch_5.bin or test_batch.bin in `folder`, gzip or
 /// not, with the names of batches.meta.txt where it exists. Throws DataError if a file is missing, is not a whole
@@ -21,7 +16,7 @@ enum class Cifar100Labels { fine, coarse };
 
 /// One split of CIFAR-100, (3,32,32), from train.bin or test.bin in `folder`, with its 100 fine or its 20 coarse labels
 /// and the names of fine_label_names.txt or coarse_label_names.txt, or numbers without it. Throws DataError like
-/// read_cifar10.
+/// read_cifar10, for either label of a record.
 Images read_cifar100(const std::string& folder, Split split, Cifar100Labels labels = Cifar100Labels::fine);
 
 }  // namespace fcam

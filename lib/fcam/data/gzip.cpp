@@ -73,7 +73,7 @@ Bytes unpack(const std::string& path, const Bytes& packed, const SizeFromStart& 
     size += written;
     if (code == Z_MEM_ERROR) throw std::bad_alloc();
     if (code == Z_STREAM_END) {
-      if (inflater.rest().empty()) break;
+      if (std::ranges::all_of(inflater.rest(), [](std::uint8_t byte) { return byte == 0; })) break;  // padding
       if (!starts_gzip(inflater.rest())) {
         throw bad_input(path, "nothing after the gzip data (" + std::to_string(inflater.used()) + " bytes)",
                         std::to_string(inflater.rest().size()) + " bytes more");

@@ -13,8 +13,9 @@ namespace fcam {
 using SizeFromStart = std::function<std::size_t(std::span<const std::uint8_t>)>;
 
 /// Content of a file, unpacked if it starts with the bytes 1f 8b of gzip, whatever its name is; several gzip members
-/// are joined. Throws DataError if the file cannot be read, or if its gzip data end early, are damaged (checksums are
-/// verified) or are followed by something else; `expected_size` only serves the message about data that end early.
+/// are joined, zeros after the last one are left alone. Throws DataError if the file cannot be read, or if its gzip
+/// data end early, are damaged (checksums are verified) or are followed by something else; `expected_size` only serves
+/// the message about data that end early.
 std::vector<std::uint8_t> read_unpacked(const std::string& path, const SizeFromStart& expected_size = nullptr);
 
 }  // namespace fcam

@@ -19,7 +19,18 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
 std::string describe(std::uint32_t magic) {
   if (magic == labels_magic) return "magic 2049 (these are labels)";
   if (magic == images_magic) return "magic 2051 (these are images)";
-  return "magic " + std::to_string(magic);
+  std::string text = "magic " + std::to_string(magic);
+  const std::uint32_t type = magic >> 8, axes = magic & 0xff;
+  const auto named = [&](std::uint32_t code, const char* numbers) {
+    if (type == code) text += std::string(" (an IDX file of ") + numbers + ", " + std::to_string(axes) + " axes)";
+  };
+  named(0x08, "bytes");
+  named(0x09, "signed bytes");
+  named(0x0b, "16-bit integers");
+  named(0x0c, "32-bit integers");
+  named(0x0d, "floats");
+  named(0x0e, "doubles");
+  return text;
 }
 
 // The magic (whose last byte is the number of axes), then the axes' sizes.

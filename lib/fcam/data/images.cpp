@@ -5,9 +5,11 @@
 #include <bit>
 #include <cassert>
 #include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "fcam/base/error.h"
+#include "fcam/base/fnv.h"
 #include "fcam/data/input.h"
 
 namespace fcam {
@@ -40,19 +42,6 @@ constexpr std::array<T, 256> make_byte_table() {
 }
 template <class T>
 constexpr std::array<T, 256> byte_table = make_byte_table<T>();
-
-// FNV-1a over bytes; numbers enter with their lowest byte first, so that the hash is the same on every machine.
-class Fnv {
- public:
-  void add_byte(std::uint8_t byte) { state_ = (state_ ^ byte) * 0x100000001b3u; }
-  void add(std::uint64_t number, int bytes = 8) {
-    for (int i = 0; i < bytes; ++i) add_byte(static_cast<std::uint8_t>(number >> (8 * i)));
-  }
-  std::uint64_t value() const { return state_; }
-
- private:
-  std::uint64_t state_ = 0xcbf29ce484222325u;
-};
 
 }  // namespace
 
@@ -122,10 +111,7 @@ std::uint64_t content_hash(const Images& images) {
   hash.add(images.count());
   for (const int label : images.labels()) hash.add(static_cast<std::uint64_t>(label));
   hash.add(images.class_names().size());
-  for (const std::string& name : images.class_names()) {
-    hash.add(name.size());
-    for (const char c : name) hash.add_byte(static_cast<std::uint8_t>(c));
-  }
+  for (const std::string& name : images.class_names()) hash.add(std::string_view(name));
   hash.add_byte(images.has_bytes() ? 1 : 0);
   const std::size_t numbers = images.count() * element_count(images.shape());
   if (images.count() > 0 && images.has_bytes()) {

@@ -6,9 +6,11 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "fcam/base/error.h"
+#include "fcam/base/fnv.h"
 #include "fcam/base/random.h"
 
 namespace fcam {
@@ -77,7 +79,9 @@ Mosaics::Mosaics(Images images, const MosaicOptions& options)
   const std::vector<std::string>& names = images_.class_names();
   std::vector<std::string> foreground = options.foreground;
   if (foreground.empty()) {
-    check_options(names.size() >= 3, "at least 3 classes where no foreground is named", std::to_string(names.size()));
+    std::string found = std::to_string(names.size());
+    for (std::size_t c = 0; c < names.size() && c < 3; ++c) found += (c == 0 ? ": " : ", ") + quote(names[c]);
+    check_options(names.size() >= 3, "at least 3 classes where no foreground is named", found);
     foreground.assign(names.begin(), names.begin() + 3);
   }
   std::vector<bool> taken(names.size());
@@ -185,5 +189,19 @@ void Mosaics::copy(const Mosaic& mosaic, T* x) const {
 
 template void Mosaics::copy(const Mosaic&, float*) const;
 template void Mosaics::copy(const Mosaic&, double*) const;
+
+std::uint64_t content_hash(const Mosaics& bags) {
+  Fnv hash;
+  hash.add(content_hash(bags.images()));
+  hash.add(bags.patches());
+  Mosaic bag;
+  for (std::size_t i = 0; i < bags.count(); ++i) {
+    bags.draw(i, bag);
+    hash.add(static_cast<std::uint64_t>(bag.label));
+    hash.add(static_cast<std::uint64_t>(std::int64_t{bag.z}));
+  }
+  for (const std::string& name : bags.class_names()) hash.add(std::string_view(name));
+  return hash.value();
+}
 
 }  // namespace fcam

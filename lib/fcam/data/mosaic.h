@@ -53,6 +53,10 @@ class Mosaics {
   const std::vector<std::string>& class_names() const { return class_names_; }  ///< of the labels
   const Images& images() const { return images_; }                              ///< the base images
   bool knows_positions() const { return knows_positions_; }                     ///< whether z is known
+  bool ready_made() const { return ready_made_; }                               ///< whether they come of from_bags
+  /// Base images that a foreground, and those that a background may be drawn from; none of ready-made bags.
+  std::size_t foreground_images() const { return all_foreground_.size(); }
+  std::size_t background_images() const { return background_.size(); }
 
   /// Draws mosaic i into `mosaic`, whose memory is reused. Requires i < count().
   void draw(std::size_t i, Mosaic& mosaic) const;
@@ -78,5 +82,9 @@ class Mosaics {
   std::vector<std::vector<std::size_t>> foreground_;      // images of each foreground class, in the order of the set
   std::vector<std::size_t> all_foreground_, background_;  // the pools, in the order of the set
 };
+
+/// A hash of all that makes ready-made bags: patches, their number in a bag, labels, positions and class names; the
+/// same on every machine.
+std::uint64_t content_hash(const Mosaics& bags);
 
 }  // namespace fcam

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "fcam/base/file.h"
 #include "fcam/data/input.h"
 
 namespace fcam {
@@ -270,29 +269,50 @@ Shape read_npy_shape(const std::string& path) {
 }
 
 template <class T>
-void write_npy(const std::string& path, const Shape& shape, const std::vector<T>& values) {
-  assert(element_count(shape) == values.size());
+NpyWriter<T>::NpyWriter(const std::string& path, const Shape& shape) : file_(path), missing_(element_count(shape)) {
   std::string dict = std::string("{'descr': '") + type_name<T> + "', 'fortran_order': False, 'shape': (";
   for (const std::size_t size : shape) dict += std::to_string(size) + ", ";
   dict += "), }";
   constexpr std::size_t before = 10, alignment = 64;
   dict.append(alignment - 1 - (before + dict.size()) % alignment, ' ');
   dict += '\n';
-
   std::string bytes(npy_magic);
   bytes += {'\1', '\0', static_cast<char>(dict.size() & 0xff), static_cast<char>(dict.size() >> 8)};
-  bytes += dict;
-  const std::size_t data_size = values.size() * sizeof(T);
-  if (std::endian::native == std::endian::big) {
-    std::vector<T> swapped = values;
-    reverse_bytes(swapped);
-    bytes.append(reinterpret_cast<const char*>(swapped.data()), data_size);
-  } else {
-    bytes.append(reinterpret_cast<const char*>(values.data()), data_size);
-  }
-  write_atomically(path, bytes);
+  file_.write(bytes + dict);
 }
 
+template <class T>
+void NpyWriter<T>::append(const T* values, std::size_t count) {
+  assert(count <= missing_);
+  missing_ -= count;
+  const auto write = [&](const T* from) { file_.write({reinterpret_cast<const char*>(from), count * sizeof(T)}); };
+  if (std::endian::native == std::endian::big) {
+    std::vector<T> swapped(values, values + count);
+    reverse_bytes(swapped);
+    write(swapped.data());
+  } else {
+    write(values);
+  }
+}
+
+template <class T>
+void NpyWriter<T>::finish() {
+  assert(missing_ == 0);
+  file_.commit();
+}
+
+template <class T>
+void write_npy(const std::string& path, const Shape& shape, const std::vector<T>& values) {
+  assert(element_count(shape) == values.size());
+  NpyWriter<T> writer(path, shape);
+  writer.append(values.data(), values.size());
+  writer.finish();
+}
+
+template class NpyWriter<std::uint8_t>;
+template class NpyWriter<float>;
+template class NpyWriter<double>;
+template class NpyWriter<std::int64_t>;
 template void write_npy(const std::string&, const Shape&, const std::vector<std::uint8_t>&);
 template void write_npy(const std::string&, const Shape&, const std::vector<float>&);
 template void write_npy(const std::string&, const Shape&, const std::vector<double>&);

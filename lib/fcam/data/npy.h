@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "fcam/base/file.h"
 #include "fcam/data/images.h"
 #include "fcam/data/mosaic.h"
 
@@ -26,22 +27,46 @@ NpyArray read_npy(const std::string& path);
 /// Shape of the array in a file that read_npy can read, without reading the array.
 Shape read_npy_shape(const std::string& path);
 
-/// Writes an array in C order, version 1.0. Requires element_count(shape) values; throws WriteError. Instantiated for
-/// std::uint8_t, float, double and std::int64_t.
+/// Writes an array in C order, version 1.0, part by part, as AtomicFile does. Instantiated for std::uint8_t, float,
+/// double and std::int64_t.
+template <class T>
+class NpyWriter {
+ public:
+  NpyWriter(const std::string& path, const Shape& shape);
+  void append(const T* values, std::size_t count);
+  /// Requires that element_count(shape) values were appended.
+  void finish();
+
+ private:
+  AtomicFile file_;
+  std::size_t missing_;
+};
+
+/// The same with all values at once, element_count(shape) of them.
 template <class T>
 void write_npy(const std::string& path, const Shape& shape, const std::vector<T>& values);
 
-/// Labelled items from x_train.npy (N,P), (N,H,W) or (N,C,H,W) and y_train.npy (N), or from x_test.npy and y_test.npy:
-/// vectors (P), or images (1,H,W) or (C,H,W). Type u1 stays bytes, the others become float and must be finite. Labels
-/// are integers from 0, class names the numbers up to the largest label of y_train.npy. Throws DataError.
-Images read_npy_images(const std::string& folder, Split split);
+/// Data sets are read from folders that hold either x_train.npy, y_train.npy, x_test.npy and y_test.npy, or one set:
+/// x_train.npy and y_train.npy without files for the test, or x.npy and y.npy. Of one set the fraction `holdout` is the
+/// test part (part_of_one_set). The functions throw DataError where files are missing, damaged or do not fit.
 
-/// Ready-made bags from x_*.npy (N,m,P), (N,m,H,W) or (N,m,C,H,W), their labels y_*.npy (N) as above and, where the
-/// file exists, the positions of the foreground z_*.npy (N), in [0, m). Throws DataError.
-Mosaics read_npy_bags(const std::string& folder, Split split);
+/// Labelled items from x (N,P), (N,H,W) or (N,C,H,W) and y (N): vectors (P), or images (1,H,W) or (C,H,W). Type u1
+/// stays bytes, the others become float and must be finite. Labels are integers from 0; the names of the classes are
+/// those of class_names.txt, or else the numbers up to the largest label of the training file.
+Images read_npy_images(const std::string& folder, Split split, double holdout = 0.2);
 
-/// Whether `folder` holds bags rather than items: it has z_train.npy, or an x_train.npy of five axes. Throws DataError
-/// if there is no x_train.npy.
+/// Ready-made bags from x (N,m,P), (N,m,H,W) or (N,m,C,H,W), their labels y (N) as above and, where the file exists,
+/// the positions of the foreground z (N), in [0, m).
+Mosaics read_npy_bags(const std::string& folder, Split split, double holdout = 0.2);
+
+/// Whether `folder` holds bags rather than items: it has positions, or an x of five axes.
 bool npy_holds_bags(const std::string& folder);
+
+/// Whether `folder` holds a test set of its own.
+bool npy_has_test_set(const std::string& folder);
+
+/// Writes bags, drawn or ready-made, as files x_SPLIT.npy (u1 or f4), y_SPLIT.npy and, where positions are known,
+/// z_SPLIT.npy (i8), and class_names.txt, which read_npy_bags reads back the same. Throws WriteError.
+void write_npy_bags(const std::string& folder, Split split, const Mosaics& mosaics);
 
 }  // namespace fcam

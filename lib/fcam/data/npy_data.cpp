@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "fcam/data/class_names.h"
+#include "fcam/data/holdout.h"
 #include "fcam/data/input.h"
 #include "fcam/data/npy.h"
 
@@ -12,9 +14,33 @@ namespace {
 
 constexpr std::size_t most_classes = 100000;  // each has a name in memory, so a wild label must not decide how many
 
-std::string path_of(const std::string& folder, char letter, Split split) {
-  return find_file(folder, {std::string(1, letter) + "_" + to_string(split) + ".npy"});
-}
+constexpr const char* names_file = "class_names.txt";
+
+// Where the files of a data set are.
+class Source {
+ public:
+  explicit Source(std::string folder) : folder_(std::move(folder)), plain_(has("x.npy")) {
+    if (plain_ && (has("x_train.npy") || has("x_test.npy"))) {
+      throw bad_input(folder_, "either x.npy or x_train.npy and x_test.npy", "both");
+    }
+    if (!plain_) find_file(folder_, {"x_train.npy", "x.npy"});
+    is_one_set_ = plain_ || !(has("x_test.npy") || has("y_test.npy") || has("z_test.npy"));
+  }
+
+  const std::string& folder() const { return folder_; }
+  bool is_one_set() const { return is_one_set_; }
+  bool has(const std::string& name) const { return has_file(folder_, name); }
+
+  // Name and path of the file of x, y or z that the split is in.
+  std::string name(char letter, Split split) const {
+    return std::string(1, letter) + (plain_ ? "" : "_" + to_string(is_one_set_ ? Split::train : split)) + ".npy";
+  }
+  std::string path(char letter, Split split) const { return find_file(folder_, {name(letter, split)}); }
+
+ private:
+  std::string folder_;
+  bool plain_, is_one_set_;
+};
 
 // A file of N integers in [0, bound).
 std::vector<int> read_integers(const std::string& path, std::size_t bound) {
@@ -46,11 +72,17 @@ struct Labels {
   std::vector<std::string> class_names;
 };
 
-Labels read_labels(const std::string& folder, Split split) {
-  Labels result{read_integers(path_of(folder, 'y', Split::train), most_classes), {}};
-  const int largest = *std::max_element(result.labels.begin(), result.labels.end());
-  for (int c = 0; c <= largest; ++c) result.class_names.push_back(std::to_string(c));
-  if (split == Split::test) result.labels = read_integers(path_of(folder, 'y', split), result.class_names.size());
+Labels read_labels(const Source& source, Split split) {
+  Labels result;
+  if (source.has(names_file)) {
+    result.class_names = read_class_names(find_file(source.folder(), {names_file}));
+    result.labels = read_integers(source.path('y', split), result.class_names.size());
+    return result;
+  }
+  result.labels = read_integers(source.path('y', Split::train), most_classes);
+  const auto largest = static_cast<std::size_t>(*std::max_element(result.labels.begin(), result.labels.end()));
+  result.class_names = numbers_as_names(largest + 1);
+  if (split == Split::test) result.labels = read_integers(source.path('y', split), result.class_names.size());
   return result;
 }
 
@@ -61,8 +93,8 @@ struct Items {
   Shape shape;  // of one item
 };
 
-Items read_items(const std::string& folder, Split split, std::size_t leading) {
-  Items items{path_of(folder, 'x', split), {}, {}};
+Items read_items(const Source& source, Split split, std::size_t leading) {
+  Items items{source.path('x', split), {}, {}};
   items.array = read_npy(items.path);
   const Shape& shape = items.array.shape;
   if (shape.size() <= leading || shape.size() > leading + 3) {
@@ -76,6 +108,29 @@ Items read_items(const std::string& folder, Split split, std::size_t leading) {
   if (shape.size() == leading + 2) items.shape.push_back(1);
   items.shape.insert(items.shape.end(), shape.begin() + static_cast<std::ptrdiff_t>(leading), shape.end());
   return items;
+}
+
+// Keeps the rows at these indices, which ascend.
+template <class T>
+void keep(std::vector<T>& values, const std::vector<std::size_t>& rows, std::size_t row_size) {
+  auto to = values.begin();
+  for (const std::size_t row : rows) {
+    to = std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * row_size), row_size, to);
+  }
+  values.erase(to, values.end());
+  values.shrink_to_fit();
+}
+
+// Of one set, keeps the part that serves the split.
+void hold_out(const Source& source, Split split, double holdout, Items& items, Labels& y, std::vector<int>& z) {
+  if (!source.is_one_set()) return;
+  const auto part = part_of_one_set(y.labels, y.class_names, holdout, split, source.path('y', split));
+  Shape& shape = items.array.shape;
+  const std::size_t row_size = saturating_count(shape) / shape[0];
+  std::visit([&](auto& values) { keep(values, part, row_size); }, items.array.values);
+  shape[0] = part.size();
+  keep(y.labels, part, 1);
+  if (!z.empty()) keep(z, part, 1);
 }
 
 void require_count(const std::string& path, std::size_t expected, std::size_t found, const std::string& x_path) {
@@ -116,34 +171,42 @@ Images make_images(Items items, std::vector<int> labels, std::vector<std::string
 
 }  // namespace
 
-Images read_npy_images(const std::string& folder, Split split) {
-  Items items = read_items(folder, split, 1);
-  Labels y = read_labels(folder, split);
-  require_count(path_of(folder, 'y', split), items.array.shape[0], y.labels.size(), items.path);
+Images read_npy_images(const std::string& folder, Split split, double holdout) {
+  const Source source(folder);
+  Items items = read_items(source, split, 1);
+  Labels y = read_labels(source, split);
+  require_count(source.path('y', split), items.array.shape[0], y.labels.size(), items.path);
+  std::vector<int> no_positions;
+  hold_out(source, split, holdout, items, y, no_positions);
   return make_images(std::move(items), std::move(y.labels), std::move(y.class_names));
 }
 
-Mosaics read_npy_bags(const std::string& folder, Split split) {
-  Items items = read_items(folder, split, 2);
-  const std::size_t count = items.array.shape[0], patches = items.array.shape[1];
-  Labels y = read_labels(folder, split);
-  require_count(path_of(folder, 'y', split), count, y.labels.size(), items.path);
+Mosaics read_npy_bags(const std::string& folder, Split split, double holdout) {
+  const Source source(folder);
+  Items items = read_items(source, split, 2);
+  const std::size_t patches = items.array.shape[1];
+  Labels y = read_labels(source, split);
+  require_count(source.path('y', split), items.array.shape[0], y.labels.size(), items.path);
   std::vector<int> z;
-  if (has_file(folder, "z_" + to_string(split) + ".npy")) {
-    const std::string z_path = path_of(folder, 'z', split);
+  if (source.has(source.name('z', split))) {
+    const std::string z_path = source.path('z', split);
     z = read_integers(z_path, patches);
-    require_count(z_path, count, z.size(), items.path);
+    require_count(z_path, y.labels.size(), z.size(), items.path);
   }
+  hold_out(source, split, holdout, items, y, z);
   std::vector<int> patch_labels;  // a patch goes by the label of its bag
-  patch_labels.reserve(count * patches);
+  patch_labels.reserve(y.labels.size() * patches);
   for (const int label : y.labels) patch_labels.insert(patch_labels.end(), patches, label);
   Images images = make_images(std::move(items), std::move(patch_labels), y.class_names);
   return Mosaics::from_bags(std::move(images), patches, std::move(y.labels), std::move(z), std::move(y.class_names));
 }
 
 bool npy_holds_bags(const std::string& folder) {
-  const Shape shape = read_npy_shape(path_of(folder, 'x', Split::train));
-  return shape.size() == 5 || has_file(folder, "z_train.npy");
+  const Source source(folder);
+  const Shape shape = read_npy_shape(source.path('x', Split::train));
+  return shape.size() == 5 || source.has(source.name('z', Split::train));
 }
+
+bool npy_has_test_set(const std::string& folder) { return !Source(folder).is_one_set(); }
 
 }  // namespace fcam

@@ -1,0 +1,50 @@
+#include "fcam/data/class_names.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "fcam/base/file.h"
+#include "fcam/data/input.h"
+
+namespace fcam {
+
+std::vector<std::string> read_class_names(const std::string& path) {
+  const std::string text = read_bytes(path);
+  std::string_view rest = text;
+  if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+  if (rest.find('\0') != std::string_view::npos) throw bad_input(path, "class names in UTF-8", "a zero byte (UTF-16?)");
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    std::string_view line = rest.substr(0, rest.find_first_of("\r\n"));
+    const std::size_t end = line.size() + (rest.substr(line.size()).starts_with("\r\n") ? 2 : 1);
+    rest.remove_prefix(std::min(rest.size(), end));
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos) continue;
+    line = line.substr(first, line.find_last_not_of(" \t") + 1 - first);
+    if (!known.emplace(line).second) {
+      throw bad_input(path, "every class name once", quote(line) + " again in line " + std::to_string(number));
+    }
+    names.emplace_back(line);
+  }
+  if (names.empty()) throw bad_input(path, "a class name", "none");
+  return names;
+}
+
+std::vector<std::string> read_class_names(const std::string& path, std::size_t count) {
+  std::vector<std::string> names = read_class_names(path);
+  if (names.size() != count) {
+    throw bad_input(path, std::to_string(count) + " class names", std::to_string(names.size()));
+  }
+  return names;
+}
+
+std::vector<std::string> numbers_as_names(std::size_t count) {
+  std::vector<std::string> names(count);
+  for (std::size_t c = 0; c < count; ++c) names[c] = std::to_string(c);
+  return names;
+}
+
+}  // namespace fcam
