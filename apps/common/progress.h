@@ -34,8 +34,6 @@ class Progress {
   void advance(std::size_t done, const std::string& status);
   /// Prints a line that stays, above the bar.
   void line(const std::string& text);
-  /// The same, also when quiet: for warnings.
-  void line_always(const std::string& text);
   /// Erases the bar.
   void finish();
 
