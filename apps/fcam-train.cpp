@@ -174,7 +174,7 @@ bool train_on(const Options& options, const RunFolder& folder, Trainer<float>& t
     folder.remove_model();  // of an earlier end, where the run goes on
     save_checkpoint(folder.checkpoint(), trainer);
     progress.line(epoch_line(epoch, options.epochs));
-    for (const auto& text : warnings.see(epoch)) progress.line_always("fcam-train: warning: " + text);
+    for (const auto& text : warnings.see(epoch)) progress.line("fcam-train: warning: " + text);
     return signals.received() == 0 || trainer.ending() != Ending::none;  // a finished run is finished
   });
   progress.finish();

@@ -116,10 +116,7 @@ void Progress::advance(std::size_t done, const std::string& status) {
 }
 
 void Progress::line(const std::string& text) {
-  if (!quiet_) line_always(text);
-}
-
-void Progress::line_always(const std::string& text) {
+  if (quiet_) return;
   erase();
   std::fputs((text + "\n").c_str(), output_.file);
   std::fflush(output_.file);

@@ -36,8 +36,6 @@ class Progress {
   void line(const std::string& text);
   /// The same where no bar shows how far the work is.
   void line_without_bar(const std::string& text);
-  /// The same, also when quiet: for warnings.
-  void line_always(const std::string& text);
   /// Erases the bar.
   void finish();
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "fcam/training/safetensors.h"
 #include "support/full_disk.h"
 #include "support/runs.h"
 
@@ -269,6 +270,30 @@ TEST_CASE("a folder that cannot be made is exit code 4 and names it", "[train]")
   fs::create_directory(folder.file("locked"));
   fs::permissions(folder.file("locked"), fs::perms::owner_read | fs::perms::owner_exec);
   CHECK_THAT(error_of(training(folder, "--out locked/run"), 4), Contains("locked/run"));
+}
+
+TEST_CASE("a focus that stays uniform, and one prediction for all, are warned about once each, unless quiet",
+          "[train]") {
+  const TemporaryFolder folder;
+  // Linear networks of zeros see everything alike, and learn nothing at a learning rate of 0.
+  run_well(command(folder, "fcam-train --focus linear --classify linear --epochs 1 --out init" + tiny_data()));
+  fcam::SafeTensors weights = fcam::read_safetensors(folder.file("init/model.safetensors"));
+  for (auto& tensor : weights.tensors) std::fill(tensor.values.begin(), tensor.values.end(), 0.0F);
+  fcam::write_safetensors(folder.file("zero"), weights);
+  const std::string options =
+      "fcam-train --focus linear --classify linear --lr 0 --epochs 9 --init zero --force --out run" + tiny_data();
+  const std::string text = run_well(command(folder, options)).err;
+  const std::string uniform =
+      "fcam-train: warning: epoch 5: the focus has been nearly uniform (entropy 1.0986 of at most ";
+  const std::string one_class =
+      "fcam-train: warning: epoch 5: 100.0% of the mosaics have been predicted to be '0', which ";
+  CHECK_THAT(text, Contains(uniform) && Contains(one_class));
+  std::size_t warnings = 0;
+  for (const std::string& line : split(text, '\n')) warnings += line.find("warning") != std::string::npos;
+  CHECK(warnings == 2);
+  CHECK(run_well(command(folder, options + " --quiet")).err.empty());
+  const std::string well = run_well(training(folder, "--epochs 9 --batch 20 --lr 0.05 --out well")).err;
+  CHECK_THAT(well, !Contains("warning"));
 }
 
 TEST_CASE("a disk that is full is exit code 4 and leaves nothing half-written", "[train]") {

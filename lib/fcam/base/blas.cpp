@@ -1,5 +1,6 @@
 #include "fcam/base/blas.h"
 
+#include <atomic>
 #include <cassert>
 #include <mutex>
 
@@ -9,6 +10,7 @@
 extern "C" {
 void openblas_set_num_threads(int threads);
 int openblas_get_num_threads();
+int openblas_get_parallel();
 char* openblas_get_config();
 char* openblas_get_corename();
 }
@@ -17,8 +19,20 @@ namespace fcam {
 namespace {
 
 std::mutex single_thread_mutex;
-int single_thread_users = 0;
+std::atomic<int> single_thread_users = 0;
 int callers_threads = 0;
+
+// In the OpenMP build of OpenBLAS every thread has a number of its own, which the one that SingleThreadedBlas sets does
+// not reach: a thread that comes here while one lives says it for itself, once.
+void use_one_thread_here() {
+  constexpr int openmp = 2;
+  static const bool each_for_itself = openblas_get_parallel() == openmp;
+  thread_local bool done = false;
+  if (!each_for_itself || done || single_thread_users.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard lock(single_thread_mutex);
+  if (single_thread_users > 0) openblas_set_num_threads(1);
+  done = true;
+}
 
 }  // namespace
 
@@ -30,6 +44,7 @@ void gemm(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, Accumul
   assert((b.transposed ? b.rows : b.columns) == c.columns);
   assert((b.transposed ? b.columns : b.rows) == inner);
   const auto flag = [](bool transposed) { return transposed ? cxxblas::Trans : cxxblas::NoTrans; };
+  use_one_thread_here();
   cxxblas::gemm<int>(cxxblas::RowMajor, flag(a.transposed), flag(b.transposed), static_cast<int>(c.rows),
                      static_cast<int>(c.columns), static_cast<int>(inner), T(1), a.data, static_cast<int>(a.stride),
                      b.data, static_cast<int>(b.stride), accumulate == Accumulate::yes ? T(1) : T(0), c.data,
