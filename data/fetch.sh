@@ -38,11 +38,23 @@ expected_md5() {
   printf '%s\n' "${theirs:-$2}"
 }
 
-# Continues FILE.part from URL: URL FILE
+# Continues FILE.part from URL: URL FILE. What was there stays when the connection fails; where it cannot be continued
+# (the server does not do it, or it is longer than the file) the file is fetched from its start.
 transfer() {
   if [ -t 2 ]; then progress=--progress-bar; else progress=--silent; fi
-  curl --fail --location --show-error "$progress" --retry 3 --connect-timeout 30 --continue-at - \
-    --output "$2.part" "$1"
+  for attempt in first second; do
+    status=0
+    http=$(curl --fail --location --show-error "$progress" --retry 3 --connect-timeout 30 --continue-at - \
+      --write-out '%{http_code}' --output "$2.part" "$1") || status=$?
+    [ $status -ne 0 ] || return 0
+    case $status/$http in
+      33/* | 36/* | 22/416) ;;
+      *) return 1 ;;
+    esac
+    [ $attempt = first ] && [ -s "$2.part" ] || return 1
+    say "starting $2 anew"
+    rm -f "$2.part"
+  done
 }
 
 # Fetches one file into a folder: NAME OFFICIAL_MD5 FOLDER URL...
@@ -59,21 +71,19 @@ fetch() {
     fetched=
     for base in "$@"; do
       say "fetching $base/$name"
-      if transfer "$base/$name" "$file"; then fetched=yes; fi
-      # What cannot be continued may be longer than the file, or of another one: once more from its start.
-      if [ -z "$fetched" ] && [ -s "$file.part" ]; then
-        say "starting $name anew"
-        rm -f "$file.part"
-        if transfer "$base/$name" "$file"; then fetched=yes; fi
+      if transfer "$base/$name" "$file"; then
+        fetched=yes
+        break
       fi
-      [ -z "$fetched" ] || break
     done
     [ -n "$fetched" ] || fail 1 "$name: could not be fetched from $*"
   fi
   found=$(md5_of "$file.part")
   if [ "$found" != "$wanted" ]; then
     rm -f "$file.part"
-    fail 3 "$name: expected md5 $wanted, found $found; what was fetched is removed, try again"
+    hint='try again'
+    [ -z "$mirror" ] || hint='archives that were packed anew need a file MD5SUMS beside them'
+    fail 3 "$name: expected md5 $wanted, found $found; what was fetched is removed: $hint"
   fi
   mv "$file.part" "$file"
 }

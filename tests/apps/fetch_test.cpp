@@ -78,11 +78,18 @@ TEST_CASE("fetch.sh goes on where it was interrupted", "[fetch]") {
   run_well(mirror.fetch({"cifar100", "data"}));
   CHECK(fs::exists(mirror.folder.file("data/cifar-100-binary/train.bin")));
 
+  // Nothing to connect to: what is there stays.
+  fs::remove_all(mirror.folder.file("data/cifar-100-binary"));
+  write_file(part, archive.substr(0, 5000));
+  const Result result = run(mirror.fetch({"cifar100", "data"}, "file:///nowhere"));
+  CHECK(result.code == 1);
+  CHECK_THAT(result.err, Contains("could not be fetched from file:///nowhere"));
+  CHECK(read_file(part).size() == 5000);
+
   // More bytes than the file has: from the start.
   fs::remove_all(mirror.folder.file("data/cifar-100-binary"));
   write_file(mirror.path("cifar-100-binary.tar.gz"), archive);
   write_file(part, archive + "more");
-  run(mirror.fetch({"cifar100", "data"}));
   run_well(mirror.fetch({"cifar100", "data"}));
   CHECK(fs::exists(mirror.folder.file("data/cifar-100-binary/train.bin")));
 }
