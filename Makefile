@@ -41,7 +41,7 @@ LIBRARY       := $(BUILD)/libfcam.a
 TEST_PROGRAM  := $(BUILD)/fcam-tests
 
 .PHONY: all lib apps test test-kills demo bench-compare deps asan tsan fuzz fuzz-programs fuzz-seeds check-library \
-  format check-layers check-headers install uninstall clean help
+  format check-layers check-headers install uninstall test-install man clean help
 .DEFAULT_GOAL := all
 
 # Targets that build call make again on all cores, unless -j was given.
@@ -67,6 +67,8 @@ help:
 	@echo 'make format     clang-format over all sources'
 	@echo 'make check-layers check-headers check-library   the rules of docs/design.md on includes'
 	@echo 'make install uninstall   under PREFIX ($(PREFIX)), staged below DESTDIR'
+	@echo 'make test-install   install, build the examples against the installed library, run them'
+	@echo 'make man        manual pages from --help (help2man)'
 	@echo 'variables: CXX=$(CXX) ARCH=$(ARCH) (as in -march) BUILD=$(BUILD) V=1 (show commands)'
 
 # `make deps test` with -j must still install before it builds.
@@ -232,24 +234,39 @@ $(OBJ)/headers/%.checked: % $(FLAGS_FILE)
 PUBLIC_HEADERS := $(sort $(wildcard lib/fcam/*.h lib/fcam/*/*.h))
 TO = $(DESTDIR)$(PREFIX)
 
-$(BUILD)/fcam.pc: Makefile
-	@mkdir -p $(@D)
-	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
-	  'Name: fcam' 'Description: soft, hard and marginal-likelihood attention models' 'Version: $(VERSION)' \
-	  'Cflags: -I"$${includedir}" -pthread' 'Libs: -L"$${libdir}" -lfcam $(LIB_LIBS) -pthread' > $@
-
-install: lib apps $(BUILD)/fcam.pc
-	install -d '$(TO)/bin' '$(TO)/lib/pkgconfig'
+install: lib apps
+	install -d '$(TO)/bin' '$(TO)/lib/pkgconfig' '$(TO)/share/man/man1' '$(TO)/share/bash-completion/completions'
 	install -m 755 $(PROGRAMS) '$(TO)/bin'
 	install -m 644 $(LIBRARY) '$(TO)/lib'
-	install -m 644 $(BUILD)/fcam.pc '$(TO)/lib/pkgconfig'
+	install -m 644 $(wildcard docs/man/*.1) '$(TO)/share/man/man1'
+	@for program in $(notdir $(PROGRAMS)); do \
+	  install -m 644 apps/completion.bash "$(TO)/share/bash-completion/completions/$$program" || exit 1; \
+	done
 	@for header in $(PUBLIC_HEADERS:lib/%=%); do \
 	  install -d "$(TO)/include/$${header%/*}" && install -m 644 "lib/$$header" "$(TO)/include/$$header" || exit 1; \
 	done
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
+	  'Name: fcam' 'Description: soft, hard and marginal-likelihood attention models' 'Version: $(VERSION)' \
+	  'Requires.private: xtensor' 'Cflags: -I"$${includedir}" -pthread' \
+	  'Libs: -L"$${libdir}" -lfcam $(LIB_LIBS) -pthread' > '$(TO)/lib/pkgconfig/fcam.pc'
 
 uninstall:
 	rm -f $(patsubst %,'$(TO)/bin/%',$(notdir $(PROGRAMS))) '$(TO)/lib/libfcam.a' '$(TO)/lib/pkgconfig/fcam.pc'
+	rm -f $(patsubst %,'$(TO)/share/man/man1/%.1',$(notdir $(PROGRAMS)))
+	rm -f $(patsubst %,'$(TO)/share/bash-completion/completions/%',$(notdir $(PROGRAMS)))
 	rm -rf '$(TO)/include/fcam'
+
+# The library as a program outside sees it: installed into a folder with a space in its name, the examples built against
+# it and run.
+test-install: lib apps
+	@CXX='$(CXX)' BUILD='$(abspath $(BUILD))' MAKE='$(MAKE)' sh tests/test-install.sh
+
+# Manual pages from --help; docs/man is committed, so that an installation needs no help2man.
+man: apps
+	@mkdir -p docs/man
+	@for program in $(PROGRAMS); do \
+	  help2man --no-info --no-discard-stderr --output=docs/man/$${program##*/}.1 $$program || exit 1; \
+	done
 
 clean:
 	rm -rf $(BUILD)
