@@ -1,11 +1,11 @@
 // A training step allocates nothing once its buffers are there. Operator new is replaced for the whole test program;
 // the sanitizers want their own.
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define FCAM_OWN_NEW 0
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FCAM_OWN_NEW 0
 #endif
 #if !defined(FCAM_OWN_NEW)

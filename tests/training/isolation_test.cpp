@@ -9,6 +9,8 @@
 #include <cfenv>
 #include <clocale>
 #include <csignal>
+#include <cstdio>
+#include <iostream>
 #include <locale>
 #include <stdexcept>
 #include <thread>
@@ -79,6 +81,8 @@ struct German : std::numpunct<char> {
 class Captured {
  public:
   Captured(int descriptor, const std::string& path) : descriptor_(descriptor), saved_(dup(descriptor)), path_(path) {
+    std::cout.flush();  // what others have not written out yet
+    std::fflush(nullptr);
     std::FILE* file = std::fopen(path.c_str(), "w");
     REQUIRE(file != nullptr);
     REQUIRE(dup2(fileno(file), descriptor) >= 0);
