@@ -4,6 +4,7 @@
 
 #include "fcam/analysis/evaluate.h"
 #include "fcam/analysis/heat_map.h"
+#include "fcam/analysis/linear_population.h"
 #include "fcam/analysis/metrics.h"
 #include "fcam/attention/inference.h"
 #include "fcam/attention/loss_check.h"

@@ -18,9 +18,10 @@ void require(bool holds, const std::string& name, const std::string& expected, c
 
 void require_range(double first, double last, std::size_t count, bool may_be_zero) {
   require(count >= 1, "times", "at least 1", "0");
-  require(std::isfinite(first) && (first > 0 || (may_be_zero && first == 0)), "times",
+  require(first > 0 || (may_be_zero && first == 0), "times",
           may_be_zero ? "a first one from 0 up" : "a first one above 0", shortest(first));
-  require(std::isfinite(last) && last >= first, "times", "a last one from " + shortest(first) + " up", shortest(last));
+  require(last >= first && last <= largest_time, "times",
+          "a last one from " + shortest(first) + " to " + shortest(largest_time), shortest(last));
 }
 
 bool is_finite(const GapState& y) { return std::isfinite(y.mu) && std::isfinite(y.nu); }
@@ -38,16 +39,17 @@ class Recorder {
     double earlier = 0;
     require(!times.empty(), "times", "at least 1", "none");
     for (const double t : times) {
-      require(std::isfinite(t) && t >= earlier, "times", "numbers that ascend from 0", shortest(t));
+      require(t >= earlier && t <= largest_time, "times", "numbers that ascend from 0 to " + shortest(largest_time),
+              shortest(t));
       earlier = t;
     }
     path_.samples.reserve(times.size());
   }
 
   double end() const { return times_.back(); }
-  // The next time that is asked for.
-  bool done() const { return path_.size() == times_.size(); }
-  double next() const { return times_[path_.size()]; }
+  std::size_t count() const { return path_.size(); }
+  bool done() const { return count() == times_.size(); }
+  double next() const { return times_[count()]; }  // time that is asked for
   double first_after_start() const { return *std::upper_bound(times_.begin(), times_.end(), 0.0); }
 
   void record(const GapState& y) {
@@ -233,7 +235,10 @@ Trajectory integrate_euler(const Flow& flow, const std::vector<double>& times, c
     const double t = static_cast<double>(step) * options.dt;
     const double arrived = static_cast<double>(step + 1) * options.dt;
     const GapState rates = flow.rates(y);
-    while (!recorder.done() && recorder.next() < arrived) recorder.record(along(y, recorder.next() - t, rates));
+    while (!recorder.done() && recorder.next() < arrived) {
+      recorder.record(along(y, recorder.next() - t, rates));
+      if (options.on_sample) options.on_sample(recorder.count());
+    }
     if (recorder.done()) return recorder.finish(step, 0);
     y = along(y, options.dt, rates);
     if (!is_finite(y)) {

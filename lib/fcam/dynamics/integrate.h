@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fcam/base/error.h"
@@ -46,9 +48,12 @@ class UnfinishedError : public DivergedError {
 };
 
 /// `count` times from `first` to `last`, both included, at equal distances or ratios; one is the last alone. Throws
-/// UsageError unless count >= 1, 0 <= first <= last (0 < first where ratios are equal) and all are finite.
+/// UsageError unless count >= 1 and 0 <= first <= last <= largest_time, 0 < first where ratios are equal.
 std::vector<double> linear_times(double first, double last, std::size_t count);
 std::vector<double> log_times(double first, double last, std::size_t count);
+
+/// Later times are refused: rates there are too small for a double's full precision.
+inline constexpr double largest_time = 1e300;
 
 /// Smaller tolerances are below what rounding leaves of a step.
 inline constexpr double smallest_rtol = 1e-14;
@@ -59,15 +64,16 @@ struct IntegrateOptions {
   GapState start = {};                ///< at time 0
 };
 
-/// The path at the times, which ascend from 0 or later, by the pair of Dormand and Prince, orders 5 and 4, with steps
-/// that follow the estimated error; times between steps by its interpolant of order 4. The flow is not followed beyond
-/// the last time. Throws UsageError if the flow, a time or an option is out of range, and UnfinishedError if the end
-/// needs more steps than allowed, or one too small for a double.
+/// The path at the times, which ascend from 0 or later to largest_time at most, by the pair of Dormand and Prince,
+/// orders 5 and 4, with steps that follow the estimated error; times between steps by its interpolant of order 4. The
+/// flow is not followed beyond the last time. Throws UsageError if the flow, a time or an option is out of range, and
+/// UnfinishedError if the end needs more steps than allowed, or one too small for a double.
 Trajectory integrate(const Flow& flow, const std::vector<double>& times, const IntegrateOptions& options = {});
 
 struct EulerOptions {
   double dt = 0.01;
-  GapState start = {};
+  GapState start = {};                                           ///< at time 0
+  std::function<void(std::size_t samples)> on_sample = nullptr;  ///< called with how many there are so far
 };
 
 /// The same by Euler's method with steps of equal length, as in the paper's public script; times between steps lie on
