@@ -163,7 +163,7 @@ int run_all(Options& options, CommandLine& line) {
   const OutputFolder folder = options.folder();
   const std::string loss_path = folder.file("loss.csv"), incentive_path = folder.file("incentive.csv");
   SeriesMap all;
-  if (options.resume) {
+  if (options.resume && folder.holds_run()) {
     Options recorded;
     CommandLine recorded_line("fcam-fixed-focus", "");
     declare_all(recorded_line, recorded);

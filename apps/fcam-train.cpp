@@ -26,7 +26,7 @@ struct Options : RunOptions {
 void declare_all(CommandLine& line, Options& options) {
   line.group("Run");
   line.text("out", options.out, "folder of the run (default: runs/DATA-LOSS-mM-sS)", "DIR");
-  line.flag("resume", options.resume, "go on with the run in the folder, with its options");
+  line.flag("resume", options.resume, "go on with the run in the folder, with its options; start it where there is none");
   line.flag("force", options.force, "replace the run in the folder");
   line.flag("dry-run", options.dry_run, "say what would be trained, and stop");
   for (const char* name : {"out", "resume", "force", "dry-run"}) line.not_recorded(name);
@@ -113,7 +113,7 @@ int train(Options& options, CommandLine& line) {
       {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});
   const RunFolder folder = options.folder();
   const bool goes_on = options.resume && is_there(folder.checkpoint());
-  if (options.resume) {
+  if (options.resume && folder.holds_run()) {
     Options recorded;
     CommandLine recorded_line("fcam-train", "");
     declare_all(recorded_line, recorded);
@@ -137,7 +137,7 @@ int train(Options& options, CommandLine& line) {
     return exit_done;
   }
   folder.remove_model();  // of an earlier end, where the run goes on
-  progress.line("run " + quote(folder.path) + (goes_on ? ", going on after epoch " + done : ""));
+  progress.line("run " + quote(folder.path) + (goes_on ? ", going on after epoch " + done : ", starting"));
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
   double seconds = goes_on ? seconds_before(folder) : 0;

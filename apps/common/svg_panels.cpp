@@ -50,20 +50,21 @@ double step_of(double range, double most) {
 Axis linear_axis(double low, double high, bool widen) {
   if (!(low <= high)) low = 0, high = 1;  // nothing to show
   if (high - low <= 1e-12 * std::max(std::abs(low), std::abs(high)) || high == low) {
-    const double half = low == 0 ? 0.5 : std::abs(low) / 2;
-    low -= half;
-    high += half;
+    const double room = low == 0 ? 1 : std::abs(low) / 2;
+    if (low != 0) low -= room;
+    high += room;
   }
   const double step = step_of(high - low, 5);
   Axis axis{low, high, false};
   if (widen) {
-    axis.low = step * std::floor(low / step + 1e-9);
+    const double below = step * std::floor(low / step + 1e-9);
+    axis.low = low - below > 0.8 * step ? low : below;  // no empty step for a value just below a tick
     axis.high = step * std::ceil(high / step - 1e-9);
   }
   for (double k = std::ceil(axis.low / step - 1e-9); k * step <= axis.high + 1e-9 * step; ++k) {
     // A decimal number near the product, so that it prints short.
     const double decimals = std::pow(10, std::max(0.0, -std::floor(std::log10(step))));
-    axis.ticks.push_back(std::round(k * step * decimals) / decimals);
+    axis.ticks.push_back(std::round(k * step * decimals) / decimals + 0.0);  // and no -0
   }
   return axis;
 }
@@ -92,18 +93,18 @@ constexpr double width = 360, height = 300, left = 58, right = 14, bottom = 48, 
 
 // Names with a stroke of their colour, in as many rows as they need, below y.
 std::string legend(const std::vector<Line>& lines, double& y) {
-  constexpr double stroke = 18, letter = 6.8, space = 14;
+  constexpr double stroke = 14, letter = 6.8, space = 9;
   std::string text;
   double x = left;
   for (const Line& line : lines) {
     if (line.name.empty()) continue;
-    const double needed = stroke + 5 + letter * static_cast<double>(line.name.size()) + space;
+    const double needed = stroke + 4 + letter * static_cast<double>(line.name.size()) + space;
     if (x > left && x + needed > width) {
       x = left;
       y += line_height;
     }
     text += segment(x, y - 4, x + stroke, y - 4, "line", " style=\"stroke:" + line.color + "\"");
-    text += text_at(x + stroke + 5, y, "", line.name);
+    text += text_at(x + stroke + 4, y, "", line.name);
     x += needed;
   }
   return text;

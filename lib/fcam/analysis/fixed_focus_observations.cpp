@@ -10,14 +10,15 @@ namespace fcam {
 namespace {
 
 // Losses, of the loss at the start.
-constexpr double gone = 0.05;          // a loss up to it has "gone to zero"
-constexpr double flat_end = 0.05;      // fall over the last fifth of the epochs of a curve that is "flat" there
-constexpr double little_spread = 0.5;  // spread of SA over alpha against the smaller of HA's and LV's
-constexpr double flat_whole = 0.25;    // fall over all epochs of a curve that "is flat"
+constexpr double gone = 0.05;           // a loss up to it has "gone to zero"
+constexpr double flat_end = 0.05;       // fall over the last fifth of the epochs of a curve that is "flat" there
+constexpr double little_spread = 0.25;  // spread of SA over alpha against the smaller of HA's and LV's
+constexpr double flat_whole = 0.25;     // fall over all epochs of a curve that "is flat"
 constexpr double small_alpha = 0.2, large_alpha = 0.6, vanishing_alpha = 0.4;
 // Incentives.
 constexpr double wrong_step = 0.05;      // step in the wrong direction, of the loss's largest incentive
-constexpr double near_zero = 0.1;        // nats per unit of alpha
+constexpr double against_lv = 0.25;      // SA's at alpha 1 that is "near zero", of LV's there
+constexpr double away_from_zero = 0.2;   // nats per unit of alpha
 constexpr double small_for_long = 0.25;  // of the loss's largest incentive, over the first half of the epochs
 
 Measured missing(const std::string& what) { return {std::nan(""), what}; }
@@ -92,7 +93,11 @@ Numbers at_common_alphas(const std::vector<FixedFocusCurve>& curves, const std::
 double start_of(const FixedFocusCurve& curve) { return curve.epochs.front().loss; }
 double end_share(const FixedFocusCurve& curve) { return curve.epochs.back().loss / start_of(curve); }
 double fall_share(const FixedFocusCurve& curve) { return 1 - end_share(curve); }
-double first_fall_share(const FixedFocusCurve& curve) { return 1 - curve.epochs[1].loss / start_of(curve); }
+
+double first_fall_share(const FixedFocusCurve& curve) {
+  const std::size_t epochs = curve.epochs.size() - 1;
+  return 1 - curve.epochs[std::max<std::size_t>(1, epochs / 20)].loss / start_of(curve);
+}
 
 double last_fall_share(const FixedFocusCurve& curve) {
   const std::size_t epochs = curve.epochs.size() - 1;
@@ -100,22 +105,13 @@ double last_fall_share(const FixedFocusCurve& curve) {
   return (curve.epochs[epochs - fifth].loss - curve.epochs[epochs].loss) / start_of(curve);
 }
 
-// Distance of the outermost curves with large alpha, mean over the epochs after the start.
+// Distance of the outermost curves with large alpha at the end.
 Measured spread_over_alphas(const std::vector<FixedFocusCurve>& curves, const std::string& loss) {
-  const auto wanted = curves_of(curves, loss, [](double alpha) { return alpha >= large_alpha; });
-  if (wanted.size() < 2) return missing("2 curves of " + loss + " at alpha from " + shortest(large_alpha) + " up");
-  double sum = 0;
-  const std::size_t count = wanted[0]->epochs.size();
-  for (std::size_t epoch = 1; epoch < count; ++epoch) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const FixedFocusCurve* curve : wanted) {
-      assert(curve->epochs.size() == count);
-      low = std::min(low, curve->epochs[epoch].loss / start_of(*curve));
-      high = std::max(high, curve->epochs[epoch].loss / start_of(*curve));
-    }
-    sum += high - low;
-  }
-  return {sum / static_cast<double>(count - 1)};
+  const Numbers ends = numbers_of(
+      curves, loss, [](double alpha) { return alpha >= large_alpha; },
+      " at alpha from " + shortest(large_alpha) + " up", end_share, 2);
+  if (!ends.missing.empty()) return missing(ends.missing);
+  return {largest(ends).value - smallest(ends).value};
 }
 
 Measured spread_of_soft_against_others(const std::vector<FixedFocusCurve>& curves) {
@@ -192,13 +188,13 @@ std::vector<Observation> judge_fixed_focus_losses(const std::vector<FixedFocusCu
               "largest fall of HA and LV in the last fifth of the epochs, alpha < 1, of the start", flat_end,
               largest(hard_and_marginal(last_fall_share))),
       above("2c", "LV falls fastest at the start",
-            "fall of LV in the first epoch less the larger of SA and HA, of the start, at the alpha < 1 where it is "
-            "least",
+            "fall of LV in the first twentieth of the epochs less the larger of SA and HA, of the start, at the "
+            "alpha < 1 where it is least",
             0, smallest(lead)),
       above("2c", "LV ends below HA", "loss of HA less LV at the end, of the start, at the alpha < 1 where it is least",
             0, smallest(end_lead)),
       at_most("2d", "at large alpha curves differ little for SA, much for HA and LV",
-              "distance between the curves of alpha >= 0.6, mean over epochs: SA against the smaller of HA and LV",
+              "distance between the curves of alpha >= 0.6 at the end: SA against the smaller of HA and LV",
               little_spread, spread_of_soft_against_others(curves)),
       at_most("2e", "HA is flat at small alpha", "fall of HA over all epochs at the smallest alpha, of the start",
               flat_whole, whole_fall),
@@ -206,14 +202,18 @@ std::vector<Observation> judge_fixed_focus_losses(const std::vector<FixedFocusCu
 }
 
 std::vector<Observation> judge_incentives(const std::vector<FixedFocusCurve>& curves) {
-  const Numbers soft_end = numbers_of(
-      curves, "sa", [](double alpha) { return alpha == 1; }, " at alpha 1", late_incentive);
+  const auto all_focus = [&](const char* loss) {
+    return largest(numbers_of(
+        curves, loss, [](double alpha) { return alpha == 1; }, " at alpha 1", late_incentive));
+  };
+  const Measured soft_end = all_focus("sa"), marginal_end = all_focus("lv");
+  const std::string end_missing = soft_end.missing.empty() ? marginal_end.missing : soft_end.missing;
   return {
       at_most("3a", "SA's incentive diminishes with alpha",
               "largest rise from one alpha to the next in the second half, of the largest incentive of SA", wrong_step,
               wrong_direction(curves, "sa", true)),
-      not_in_percent(at_most("3a", "SA's incentive is near zero at alpha 1",
-                             "incentive of SA at alpha 1 in the second half, nats", near_zero, largest(soft_end))),
+      at_most("3a", "SA's incentive is near zero at alpha 1", "incentive at alpha 1 in the second half: SA against LV",
+              against_lv, {soft_end.value / marginal_end.value, end_missing}),
       at_most("3b", "HA's incentive grows with alpha",
               "largest drop from one alpha to the next in the second half, of the largest incentive of HA", wrong_step,
               wrong_direction(curves, "ha", false)),
@@ -224,7 +224,7 @@ std::vector<Observation> judge_incentives(const std::vector<FixedFocusCurve>& cu
               "largest rise from one alpha to the next in the second half, of the largest incentive of LV", wrong_step,
               wrong_direction(curves, "lv", true)),
       not_in_percent(above("3c", "LV's incentive stays away from zero",
-                           "smallest incentive of LV over alpha in the second half, nats", near_zero,
+                           "smallest incentive of LV over alpha in the second half, nats", away_from_zero,
                            smallest(late_incentives(curves, "lv")))),
   };
 }

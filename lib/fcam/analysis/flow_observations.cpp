@@ -1,24 +1,23 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "fcam/analysis/observations.h"
-#include "fcam/base/text.h"
-
 namespace fcam {
 namespace {
 
-constexpr double converged_alpha = 0.95;
+// "Converges" is taken as: the loss falls to half. For smaller losses docs/math.md says who is first.
+constexpr double converged_loss = 0.5;
 
 Measured missing(const std::string& what) { return {std::nan(""), what}; }
 
-// When the attention on the foreground reaches converged_alpha, interpolated between points; infinite: it does not.
+// When the loss has fallen to converged_loss of its start, interpolated between points; infinite: it does not.
 double time_of_convergence(const FlowPath& path) {
-  for (std::size_t i = 0; i < path.points.size(); ++i) {
-    const FlowPoint& now = path.points[i];
-    if (now.alpha < converged_alpha) continue;
-    if (i == 0) return now.t;
-    const FlowPoint& before = path.points[i - 1];
-    return before.t + (now.t - before.t) * (converged_alpha - before.alpha) / (now.alpha - before.alpha);
+  const double wanted = converged_loss * path.points.front().value;
+  for (std::size_t i = 1; i < path.points.size(); ++i) {
+    const FlowPoint &now = path.points[i], &before = path.points[i - 1];
+    if (now.value > wanted) continue;
+    return before.t + (now.t - before.t) * (before.value - wanted) / (before.value - now.value);
   }
   return std::numeric_limits<double>::infinity();
 }
@@ -49,7 +48,7 @@ ThreePaths three_paths(const std::vector<FlowPath>& paths) {
 Measured marginal_time_against_others(const ThreePaths& three) {
   if (!three.missing.empty()) return missing(three.missing);
   const double time = time_of_convergence(*three.marginal);
-  if (std::isinf(time)) return missing("a path of lv on which alpha reaches " + shortest(converged_alpha));
+  if (std::isinf(time)) return missing("a path of lv on which the loss falls to half");
   return {time / std::min(time_of_convergence(*three.soft), time_of_convergence(*three.hard))};
 }
 
@@ -64,7 +63,7 @@ std::vector<Observation> judge_flow(const std::vector<FlowPath>& paths) {
   const ThreePaths three = three_paths(paths);
   return {
       at_most("4a", "LV converges first",
-              "time until alpha is " + shortest(converged_alpha) + ": LV against the faster of SA and HA", 1,
+              "time until the loss is half of the start: LV against the faster of SA and HA", 1,
               marginal_time_against_others(three)),
       not_in_percent(above("4b", "HA ends with the largest nu", "nu of HA at the end less the larger of SA and LV", 0,
                            hard_gap_over_others(three))),
