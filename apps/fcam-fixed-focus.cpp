@@ -62,6 +62,13 @@ void declare_all(CommandLine& line, Options& options) {
   declare(line, options.common);
 }
 
+// The sizes of the paper's linear setting, where the user says nothing else.
+void choose_sizes(Options& options, const CommandLine& line) {
+  if (options.data.kind() != "linear") return;
+  if (!line.given("patches")) options.data.patches = 20;
+  if (!line.given("train")) options.data.train = 5000;
+}
+
 // The trainings that are asked for.
 std::vector<SeriesKey> requested(const Options& options) {
   std::vector<SeriesKey> keys;
@@ -76,38 +83,41 @@ std::vector<SeriesKey> requested(const Options& options) {
       if (std::find(keys.begin(), keys.end(), SeriesKey{place, alpha}) != keys.end()) {
         throw UsageError("loss, alpha: expected each once, found " + to_string(SeriesKey{place, alpha}) + " again");
       }
-      keys.emplace_back(place, alpha);
+      keys.emplace_back(place, std::abs(alpha));  // there is a -0
     }
   }
   std::sort(keys.begin(), keys.end());
   return keys;
 }
 
-double learning_rate(const Options& options, const NamedLoss& loss, const Shape& patch) {
-  if (!std::isnan(options.learning_rate)) return options.learning_rate;
+TrainerOptions trainer_options(const Options& options, const NamedLoss& loss, const Shape& patch) {
   const bool images = patch.size() == 3;
-  return images && loss.name == "sa" ? 0.004 : loss.learning_rate;
+  const double usual = images && loss.name == "sa" ? 0.004 : loss.learning_rate;
+  return {.epochs = options.epochs,
+          .batch = options.batch,
+          .learning_rate = std::isnan(options.learning_rate) ? usual : options.learning_rate,
+          .momentum = options.momentum,
+          .inference = std::nullopt,
+          .seed = options.common.seed,
+          .threads = static_cast<int>(options.common.threads)};
 }
 
 // One training, measured before it and after each epoch; fewer epochs than asked for where `goes_on` says no.
 template <class GoesOn, class Report>
-std::vector<FixedFocus> train_one(const Options& options, const Mosaics& mosaics, const SeriesKey& key,
-                                  GoesOn&& goes_on, Report&& report) {
+std::vector<FixedFocus> train_one(const Options& options, const Mosaics& mosaics, Model<float> model,
+                                  const SeriesKey& key, GoesOn&& goes_on, Report&& report) {
   const NamedLoss& loss = named_losses()[key.first];
-  Model<float> model(mosaics.shape(), mosaics.classes(),
-                     {.focus = "linear", .classify = options.networks.classify, .seed = options.common.seed});
   Trainer<float> trainer(model, with_fixed_focus(loss_function<float>(loss), key.second),
-                         {.epochs = options.epochs,
-                          .batch = options.batch,
-                          .learning_rate = learning_rate(options, loss, mosaics.shape()),
-                          .momentum = options.momentum,
-                          .inference = std::nullopt,
-                          .seed = options.common.seed,
-                          .threads = static_cast<int>(options.common.threads)});
+                         trainer_options(options, loss, mosaics.shape()));
   std::vector<FixedFocus> series;
   const auto measure = [&] {
-    series.push_back(measure_fixed_focus(
-        model, mosaics, loss, {.alpha = key.second, .step = options.step, .batch = options.batch}, trainer.workers()));
+    try {
+      series.push_back(measure_fixed_focus(model, mosaics, loss,
+                                           {.alpha = key.second, .step = options.step, .batch = options.batch},
+                                           trainer.workers()));
+    } catch (const DivergedError& error) {
+      throw DivergedError("epoch " + std::to_string(series.size()) + ", " + error.what());
+    }
     report(series.size() - 1, series.back());
   };
   trainer.on_step(
@@ -122,15 +132,16 @@ std::vector<FixedFocus> train_one(const Options& options, const Mosaics& mosaics
 }
 
 std::string table(const SeriesMap& all) {
-  std::string text = "loss alpha  loss at start      at end  incentive at end  derivative at end\n";
+  std::string text = "loss alpha        loss at start      at end  incentive at end  derivative at end\n";
   const auto cell = [](double value, std::size_t width, int digits) {
     const std::string number = fixed(value, digits);
     return std::string(width > number.size() ? width - number.size() : 0, ' ') + number;
   };
   for (const auto& [key, series] : all) {
     const std::string alpha = shortest(key.second);
-    text += named_losses()[key.first].name + "   " + alpha + std::string(alpha.size() < 6 ? 6 - alpha.size() : 0, ' ') +
-            cell(series.front().loss, 14, 4) + cell(series.back().loss, 12, 4) + cell(series.back().difference, 18, 6) +
+    text += named_losses()[key.first].name + "   " + alpha +
+            std::string(alpha.size() < 12 ? 12 - alpha.size() : 0, ' ') + cell(series.front().loss, 14, 4) +
+            cell(series.back().loss, 12, 4) + cell(series.back().difference, 18, 6) +
             cell(series.back().derivative, 19, 4) + "\n";
   }
   return text;
@@ -146,30 +157,28 @@ void draw(const Options& options, const OutputFolder& folder, const SeriesMap& a
   }
 }
 
-// The sizes of the paper's linear setting, where the user says nothing else.
-void choose_sizes(Options& options, const CommandLine& line) {
-  if (options.data.kind() != "linear") return;
-  if (!line.given("patches")) options.data.patches = 20;
-  if (!line.given("train")) options.data.train = 5000;
+// What the folder holds of a run that goes on.
+SeriesMap series_to_keep(const Options& options, const CommandLine& line, const OutputFolder& folder) {
+  Options recorded;
+  CommandLine recorded_line("fcam-fixed-focus", "");
+  declare_all(recorded_line, recorded);
+  require_unchanged(line, recorded_line, folder.config(), {"loss", "alpha"});
+  return read_series(folder.file("loss.csv"), folder.file("incentive.csv"), options.epochs);
 }
 
 int run_all(Options& options, CommandLine& line) {
   const std::vector<SeriesKey> keys = requested(options);
-  choose_sizes(options, line);
   const Mosaics mosaics = load_mosaics(options.data, line, options.common.seed, Split::train);
   if (!mosaics.knows_positions()) throw UsageError("data: expected mosaics with known positions, found none");
   for (const SeriesKey& key : keys) require_alpha(key.second, mosaics.patches());
   choose_networks(options.networks, mosaics.shape(), options.data.kind());
+  // f is not used. All trainings start from the same g.
+  Model<float> start(mosaics.shape(), mosaics.classes(),
+                     {.focus = "linear", .classify = options.networks.classify, .seed = options.common.seed});
+  Trainer<float>(start, losses::soft, trainer_options(options, named_losses()[0], mosaics.shape()));  // checks options
   const OutputFolder folder = options.folder();
-  const std::string loss_path = folder.file("loss.csv"), incentive_path = folder.file("incentive.csv");
   SeriesMap all;
-  if (options.resume && folder.holds_run()) {
-    Options recorded;
-    CommandLine recorded_line("fcam-fixed-focus", "");
-    declare_all(recorded_line, recorded);
-    require_unchanged(line, recorded_line, folder.config(), {"loss", "alpha"});
-    if (is_there(loss_path) && is_there(incentive_path)) all = read_series(loss_path, incentive_path, options.epochs);
-  }
+  if (options.resume && folder.holds_run()) all = series_to_keep(options, line, folder);
   folder.open(options.resume, options.force);
   write_atomically(folder.config(), "# fcam-fixed-focus --config FILE runs this again\n" + line.to_toml());
 
@@ -193,7 +202,7 @@ int run_all(Options& options, CommandLine& line) {
                                 "  loss " + fixed(at.loss, 4) + "  incentive " + fixed(at.difference, 6) +
                                 "  derivative " + fixed(at.derivative, 4));
     };
-    std::vector<FixedFocus> series = train_one(options, mosaics, key, goes_on, report);
+    std::vector<FixedFocus> series = train_one(options, mosaics, start, key, goes_on, report);
     if (series.size() <= options.epochs) {
       progress.finish();
       std::fprintf(stderr,
@@ -204,8 +213,8 @@ int run_all(Options& options, CommandLine& line) {
     }
     ++finished;
     all.emplace(key, std::move(series));
-    write_atomically(loss_path, loss_csv(all));
-    write_atomically(incentive_path, incentive_csv(all));
+    write_atomically(folder.file("loss.csv"), loss_csv(all));
+    write_atomically(folder.file("incentive.csv"), incentive_csv(all));
   }
   progress.finish();
   std::cout << table(all);
@@ -227,8 +236,10 @@ int main(int argc, char** argv) {
         "  fcam-fixed-focus --data linear --plot\n"
         "  fcam-fixed-focus --data shapes --epochs 10 --loss lv --alpha 0.5,1 --out runs/fixed\n"
         "  fcam-fixed-focus --resume --out runs/fixed --loss sa\n");
-    const auto parsed =
-        line.parse(argc, argv, [&] { return options.folder().config_to_resume(options.resume, options.force); });
+    const auto parsed = line.parse(argc, argv, [&] {
+      choose_sizes(options, line);  // the name of the folder depends on them
+      return options.folder().config_to_resume(options.resume, options.force);
+    });
     if (parsed == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return run_all(options, line);
   });

@@ -39,14 +39,14 @@ void declare_all(CommandLine& line, Options& options) {
   line.count("patches", options.patches, 1, unbounded, "patches m of a mosaic");
   line.count("classes", options.classes, 2, unbounded, "classes C");
   line.number("time", options.time, 0, largest_time, "where the path ends, above 0");
-  line.count("points", options.points, 2, 10'000'000, "times to report, from 0 to the end");
+  line.count("points", options.points, 2, 1'000'000, "times to report, from 0 to the end");
   line.flag("log-time", options.log_time, "times at equal ratios, from 1 (or a thousandth of the end) on");
   line.number("alpha", options.alpha, 0, 1, "hold the attention on the foreground fixed (default: it is free)");
   line.number("mu", options.mu, -infinity, infinity, "logit gap at the start");
   line.number("nu", options.nu, -infinity, infinity, "focus gap at the start");
   line.group("Method");
   line.choice("method", options.method, {"adaptive", "euler"}, "Dormand-Prince 5(4), or Euler as the public script");
-  line.number("rtol", options.rtol, smallest_rtol, 0.1, "relative error of an adaptive step");
+  line.number("rtol", options.rtol, smallest_rtol, 0.01, "relative error of an adaptive step");
   line.count("max-steps", options.max_steps, 1, unbounded, "adaptive steps that may be tried");
   line.number("dt", options.dt, 0, infinity,
               "step of euler (default: 0.01), or of --population (default: a 5000th of the time)");

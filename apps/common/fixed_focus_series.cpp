@@ -1,10 +1,10 @@
 #include "common/fixed_focus_series.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "common/command_line.h"
+#include "common/output_folder.h"
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
 #include "fcam/base/text.h"
@@ -66,6 +66,7 @@ std::size_t find_named_loss(const std::string& name) {
 
 // Adds the numbers of a file to the series; the keys that it holds.
 std::vector<SeriesKey> read_csv(const std::string& path, const Layout& layout, std::size_t epochs, SeriesMap& all) {
+  if (!is_there(path)) return {};
   const std::string text = read_bytes(path);
   const std::string header = std::string(layout.header) + "\n";
   if (!text.starts_with(header)) throw bad_input(path, "the header " + quote(layout.header), quote(text.substr(0, 60)));
@@ -114,11 +115,18 @@ SeriesMap read_series(const std::string& loss_path, const std::string& incentive
   SeriesMap all;
   const std::vector<SeriesKey> with_loss = read_csv(loss_path, loss_layout(), epochs, all);
   const std::vector<SeriesKey> with_incentive = read_csv(incentive_path, incentive_layout(), epochs, all);
-  const auto holds = [](const std::vector<SeriesKey>& keys, const SeriesKey& key) {
-    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  const auto missing = [&](const std::vector<SeriesKey>& keys) {
+    return std::count_if(all.begin(), all.end(), [&](const auto& each) {
+      return std::find(keys.begin(), keys.end(), each.first) == keys.end();
+    });
   };
-  std::erase_if(all, [&](const auto& series) {  // the files are written one after the other
-    return !holds(with_loss, series.first) || !holds(with_incentive, series.first);
+  const auto require = [](bool met, const std::string& path, const std::string& other, std::ptrdiff_t count) {
+    if (!met) throw bad_input(path, "the trainings of " + quote(other), std::to_string(count) + " missing");
+  };
+  require(missing(with_loss) == 0, loss_path, incentive_path, missing(with_loss));
+  require(missing(with_incentive) <= 1, incentive_path, loss_path, missing(with_incentive));
+  std::erase_if(all, [&](const auto& each) {
+    return std::find(with_incentive.begin(), with_incentive.end(), each.first) == with_incentive.end();
   });
   return all;
 }

@@ -24,8 +24,9 @@ std::string loss_csv(const SeriesMap& all);
 /// The file with the columns loss, alpha, epoch, difference, derivative.
 std::string incentive_csv(const SeriesMap& all);
 
-/// The series that both files hold whole. Throws DataError if a file has another header, a row that is none, or a
-/// series that has not `epochs` epochs after epoch 0.
+/// The series that both files hold; a file that is not there holds none. The files are written one after the other, so
+/// one series may be in the first alone. Throws DataError if more are, or if a file has another header, a row that is
+/// none, or a series that has not `epochs` epochs after epoch 0.
 SeriesMap read_series(const std::string& loss_path, const std::string& incentive_path, std::size_t epochs);
 
 }  // namespace fcam::apps

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "fcam/analysis/evaluate.h"
+#include "fcam/analysis/fixed_focus.h"
 #include "fcam/analysis/heat_map.h"
 #include "fcam/analysis/linear_population.h"
 #include "fcam/analysis/metrics.h"
+#include "fcam/attention/fixed_focus.h"
 #include "fcam/attention/inference.h"
 #include "fcam/attention/loss_check.h"
 #include "fcam/attention/losses.h"
@@ -18,6 +20,7 @@
 #include "fcam/data/mosaic.h"
 #include "fcam/data/npy.h"
 #include "fcam/data/shapes.h"
+#include "fcam/data/teacher.h"
 #include "fcam/dynamics/closed_form.h"
 #include "fcam/dynamics/flow.h"
 #include "fcam/dynamics/integrate.h"

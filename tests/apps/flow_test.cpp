@@ -153,10 +153,26 @@ TEST_CASE("a path that does not reach its end is exit code 5, and the CSV says s
 }
 
 TEST_CASE("options of fcam-flow that make no sense are refused with their names", "[flow]") {
-  for (const std::string options :
-       {"--rtol 1e-30", "--rtol 0", "--rtol nan", "--time inf", "--time 0", "--time -1", "--time 1e301", "--points 1",
-        "--patches 0", "--classes 1", "--alpha 1.01", "--alpha 0.5 --patches 1", "--max-steps 0", "--dt 0.1",
-        "--mu nan", "--plot x.bmp", "--method rk4", "--loss sx", "--loss sa,SA"}) {
+  for (const std::string options : {"--rtol 1e-30",
+                                    "--rtol 0",
+                                    "--rtol nan",
+                                    "--rtol 0.1",
+                                    "--time inf",
+                                    "--time 0",
+                                    "--time -1",
+                                    "--time 1e301",
+                                    "--points 1",
+                                    "--patches 0",
+                                    "--classes 1",
+                                    "--alpha 1.01",
+                                    "--alpha 0.5 --patches 1",
+                                    "--max-steps 0",
+                                    "--dt 0.1",
+                                    "--mu nan",
+                                    "--plot x.bmp",
+                                    "--method rk4",
+                                    "--loss sx",
+                                    "--loss sa,SA"}) {
     CAPTURE(options);
     const std::string name = options.substr(2, options.find(' ') - 2);
     CHECK_THAT(message_of(options), Catch::StartsWith("fcam-flow: error: " + name + ": expected"));

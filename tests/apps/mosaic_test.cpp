@@ -165,3 +165,16 @@ TEST_CASE("files of mosaics that cannot be written are exit code 4", "[mosaic]")
   }
   CHECK(std::filesystem::is_empty(folder.path()));
 }
+
+TEST_CASE("the Bayes risk of a teacher's mosaics is told, and is that of its sizes", "[mosaic]") {
+  const TemporaryFolder folder;
+  const auto output_of = [&](const std::string& options) {
+    return run_well(command(folder, "fcam-mosaic --data teacher --train 500 --test 50 " + options)).out;
+  };
+  CHECK_THAT(output_of("--classes 3 --dimension 7"),
+             Contains("of 7, numbers") && Contains("Bayes risk given the patches: 0."));
+  CHECK_THAT(output_of("--classes 1"), Contains("Bayes risk given the patches: 0.0000 nats, 0.00 % errors"));
+  CHECK(output_of("--classes 3") != output_of("--classes 3 --seed 2"));
+  CHECK_THAT(run_well(command(folder, "fcam-mosaic --data linear --classes 3 --train 5 --test 5")).out,
+             !Contains("Bayes"));
+}

@@ -186,3 +186,17 @@ TEST_CASE("no work at all, and more done than there is, are drawn sanely", "[pro
   progress.advance(5, "");
   CHECK_THAT(drawings(screen.text()).back(), Catch::StartsWith("y 100%") && Catch::Contains("2/2"));
 }
+
+TEST_CASE("a line without bar shows where there is no terminal, and not beside a bar", "[progress]") {
+  for (const bool terminal : {false, true}) {
+    Screen screen;
+    Progress progress(false, screen.output(terminal));
+    progress.start("work", 10);
+    progress.line_without_bar("epoch 1");
+    progress.finish();
+    CHECK((screen.text().find("epoch 1\n") != std::string::npos) == !terminal);
+  }
+  Screen screen;
+  Progress(true, screen.output(false)).line_without_bar("epoch 1");
+  CHECK(screen.text().empty());
+}

@@ -170,3 +170,68 @@ TEST_CASE("a second sweep of one record starts anew") {
   tape.backward(y, 12);
   CHECK(v.gradient().data()[0] == Approx(2));
 }
+
+TEST_CASE("log_probability is pick of log_softmax, with its gradient", "[ops]") {
+  for (const Shape& shape : row_shapes) {
+    const auto rows = static_cast<int>(shape.back());
+    std::vector<int> index(shape.front());
+    for (std::size_t b = 0; b < index.size(); ++b) index[b] = static_cast<int>(b * 2 + 1) % rows;
+    if (shape.size() < 2) continue;
+    CHECK(check_operation("log_probability", {normal_tensor(shape)},
+                          [&](auto&, auto& x) { return log_probability(x[0], index); }) == "");
+    Tape<double> tape;
+    const Tensor<double> x = normal_tensor(shape, 4, 3);
+    const std::vector<double> one = elements(log_probability(tape.variable(x), index));
+    const std::vector<double> two = elements(pick(log_softmax(tape.variable(x)), index));
+    for (std::size_t i = 0; i < one.size(); ++i) CHECK(one[i] == Approx(two[i]).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("log_probability stays finite, and has a gradient, at logits of 1e4", "[ops]") {
+  Tape<float> tape;
+  Tensor<float> x;
+  x.resize(TensorShape{1, 3});
+  x.data()[0] = -1e4F, x.data()[1] = 1e4F, x.data()[2] = 0;
+  const std::vector<int> index{0};
+  const Var<float> logits = tape.variable(x);
+  const Var<float> y = log_probability(logits, index);
+  tape.backward(mean(y));
+  CHECK(y.value().data()[0] == -2e4F);
+  const float* g = logits.gradient().data();
+  CHECK(std::vector<float>(g, g + 3) == std::vector<float>{1, -1, 0});
+}
+
+TEST_CASE("softmax and its logarithms in float are within a few roundings of double, whatever the length of the row",
+          "[ops]") {
+  for (const std::size_t length : {1, 3, 16, 20, 64, 65, 200}) {
+    CAPTURE(length);
+    const Tensor<float> x = normal_tensor<float>({5, length}, length, 8);
+    Tensor<double> same;
+    same.resize(x.shape());
+    std::copy_n(x.data(), x.size(), same.data());
+    Tape<float> tape;
+    Tape<double> reference;
+    const Tensor<float>& found = softmax(tape.variable(x)).value();
+    const Tensor<double>& expected = softmax(reference.variable(same)).value();
+    const Tensor<float>& found_log = log_softmax(tape.variable(x)).value();
+    const Tensor<double>& expected_log = log_softmax(reference.variable(same)).value();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      // A score of 20 in float is known to 1e-6, and so is the logarithm of its exponential.
+      CHECK(static_cast<double>(found.data()[i]) == Approx(expected.data()[i]).epsilon(6e-6).margin(1e-37));
+      CHECK(static_cast<double>(found_log.data()[i]) == Approx(expected_log.data()[i]).margin(6e-6));
+    }
+  }
+}
+
+TEST_CASE("what is not a number stays not a number in softmax and logsumexp", "[ops]") {
+  Tape<float> tape;
+  Tensor<float> x;
+  x.resize(TensorShape{1, 20});
+  std::fill_n(x.data(), 20, 1.0F);
+  for (const std::size_t place : {0, 7, 19}) {
+    x.data()[place] = std::nanf("");
+    CHECK(std::isnan(logsumexp(tape.variable(x)).scalar()));
+    CHECK(std::isnan(softmax(tape.variable(x)).value().data()[3]));
+    x.data()[place] = 1;
+  }
+}

@@ -180,6 +180,26 @@ TEST_CASE("normal numbers have the tails of the normal distribution", "[base]") 
   }
 }
 
+TEST_CASE("categorical numbers have the probabilities of softmax", "[base]") {
+  const std::vector<double> log_weights{0.5, -1, 700, 701.5, -800};  // the others are out of reach
+  const std::vector<double> few{1, 0, -1, 2};
+  Random random(3, "test categorical");
+  std::vector<double> counts(5), few_counts(4);
+  for (int i = 0; i < 40000; ++i) {
+    ++counts[random.categorical(log_weights)];
+    ++few_counts[random.categorical(few)];
+  }
+  const auto near = [](double count, double p) {
+    return std::abs(count - 40000 * p) < 5 * std::sqrt(40000 * p * (1 - p));
+  };
+  CHECK(counts[0] + counts[1] + counts[4] == 0);
+  CHECK(near(counts[3], 1 / (1 + std::exp(-1.5))));
+  double total = 0;
+  for (const double weight : few) total += std::exp(weight);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(near(few_counts[i], std::exp(few[i]) / total));
+  CHECK(random.categorical(std::vector<double>{-3.0}) == 0);
+}
+
 TEST_CASE("the two normal numbers of a pair are independent", "[base]") {
   Random random(3, "normal");
   constexpr int pairs = 200000;
