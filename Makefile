@@ -56,7 +56,7 @@ help:
 	@echo 'make deps       install what is missing of the Debian packages that fcam needs'
 	@echo 'make demo       train soft, hard and marginal-likelihood attention on Fashion-MNIST and compare them (2 minutes)'
 	@echo 'make figures    the figures of the paper on Fashion-MNIST with small networks, and its observations judged (15 minutes)'
-	@echo 'make figures FULL=1 DATA=cifar10:DIR   the same in the setting of the paper: many hours, goes on where it stopped'
+	@echo 'make figures FULL=1 DATA=cifar10:DIR   the same in the setting of the paper: hours, goes on where it was stopped'
 	@echo 'make test       build and run all tests'
 	@echo 'make bench-compare   time training steps against PyTorch (python3-torch), many minutes on an idle machine'
 	@echo 'make asan       all tests under AddressSanitizer and UndefinedBehaviorSanitizer'
