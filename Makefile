@@ -145,11 +145,10 @@ figures: RUNS := $(FIGURES)/runs
 figures: REPORT := $(FIGURES)
 figures: TRAINED := $(FIGURES)/runs/??-s? $(FIGURES)/runs/fixed-??
 endif
-# A line that fails does not keep the others from the report, which names what is missing; a signal ends it all.
+# With exec a signal that make passes on reaches the script.
 figures: apps
-	@code=0; BIN=$(BUILD)/bin RUNS='$(RUNS)' DATA='$(DATA)' sweeps/run $(LINES) || code=$$?; \
-	[ $$code -le 1 ] || exit $$code; \
-	$(BUILD)/bin/fcam-report $(TRAINED) $(RUNS)/flow.csv --out '$(REPORT)' && exit $$code
+	@BIN=$(BUILD)/bin RUNS='$(RUNS)' DATA='$(DATA)' exec sweeps/run $(LINES) \
+	  "$(BUILD)/bin/fcam-report $(TRAINED) $(RUNS)/flow.csv --out '$(REPORT)'"
 
 # --- speed -------------------------------------------------------------------------------------------------------------
 bench-compare: $(BUILD)/bin/fcam-bench
