@@ -40,7 +40,7 @@ PROGRAMS      := $(APP_SOURCES:apps/%.cpp=$(BUILD)/bin/%)
 LIBRARY       := $(BUILD)/libfcam.a
 TEST_PROGRAM  := $(BUILD)/fcam-tests
 
-.PHONY: all lib apps test test-kills demo bench-compare deps asan tsan fuzz fuzz-programs fuzz-seeds check-library \
+.PHONY: all lib apps test test-kills demo figures bench-compare deps asan tsan fuzz fuzz-programs fuzz-seeds check-library \
   format check-layers check-headers install uninstall test-install man clean help
 .DEFAULT_GOAL := all
 
@@ -58,6 +58,8 @@ help:
 	@echo 'make            the library and the programs, into $(BUILD)/'
 	@echo 'make deps       install what is missing of the Debian packages that fcam needs'
 	@echo 'make demo       train soft, hard and marginal-likelihood attention on Fashion-MNIST and compare them (2 minutes)'
+	@echo 'make figures    the figures of the paper on Fashion-MNIST with small networks, and its observations judged (15 minutes)'
+	@echo 'make figures FULL=1 DATA=cifar10:DIR   the same in the setting of the paper: hours, goes on where it was stopped'
 	@echo 'make test       build and run all tests'
 	@echo 'make bench-compare   time training steps against PyTorch (python3-torch), many minutes on an idle machine'
 	@echo 'make asan       all tests under AddressSanitizer and UndefinedBehaviorSanitizer'
@@ -73,7 +75,7 @@ help:
 
 # `make deps test` with -j must still install before it builds.
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
-lib apps test demo: | deps
+lib apps test demo figures: | deps
 endif
 
 # Objects are rebuilt when compiler or flags change.
@@ -184,6 +186,29 @@ demo: apps
 	done
 	@$(BUILD)/bin/fcam-evaluate $(DEMO)/sa $(DEMO)/ha $(DEMO)/lv --plot $(DEMO)/heat-maps.png
 	@echo 'the three heat maps side by side: $(DEMO)/heat-maps.png'
+
+# --- the paper's figures -----------------------------------------------------------------------------------------------
+# Quick: Fashion-MNIST and small networks. FULL=1 DATA=cifar10:DIR: the paper's setting. Both go on where they were
+# stopped; what FULL has trained stays in FULL_RUNS, out of the reach of `make clean`.
+FIGURES   := $(BUILD)/figures
+FULL_RUNS ?= runs
+DATA      ?= cifar10
+
+ifneq ($(FULL),)
+figures: LINES := sweeps/figures-full.txt
+figures: RUNS := $(FULL_RUNS)
+figures: REPORT := $(FULL_RUNS)/report
+figures: TRAINED := $(FULL_RUNS)/cifar10-??-m5-n10000-s[123] $(FULL_RUNS)/cifar10-fixed-??
+else
+figures: LINES := sweeps/figures-quick.txt
+figures: RUNS := $(FIGURES)/runs
+figures: REPORT := $(FIGURES)
+figures: TRAINED := $(FIGURES)/runs/??-s? $(FIGURES)/runs/fixed-??
+endif
+# With exec a signal that make passes on reaches the script.
+figures: apps
+	@BIN=$(BUILD)/bin RUNS='$(RUNS)' DATA='$(DATA)' exec sweeps/run $(LINES) \
+	  "$(BUILD)/bin/fcam-report $(TRAINED) $(RUNS)/flow.csv --out '$(REPORT)'"
 
 # --- speed -------------------------------------------------------------------------------------------------------------
 bench-compare: $(BUILD)/bin/fcam-bench

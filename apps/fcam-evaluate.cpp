@@ -9,10 +9,10 @@
 #include "common/metrics_json.h"
 #include "common/outputs.h"
 #include "common/run.h"
+#include "common/trained_model.h"
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
 #include "fcam/base/text.h"
-#include "fcam/training/model_file.h"
 
 namespace {
 
@@ -95,13 +95,9 @@ std::string weights_of(const RunFolder& folder) {
 }
 
 Evaluation evaluate_one(Options options, const CommandLine& line, const std::string& run) {
-  const NamedLoss& loss = find_loss(options.run.loss);
   const Split split = options.split == "train" ? Split::train : Split::test;
-  const Mosaics mosaics = load_mosaics(options.run.data, line, options.run.common.seed, split);
-  choose_networks(options.run.networks, mosaics.shape(), options.run.data.kind());
-  Model<float> model(mosaics.shape(), mosaics.classes(),
-                     {.focus = options.run.networks.focus, .classify = options.run.networks.classify});
-  load(model, run.empty() ? options.model : weights_of(RunFolder{run}));
+  const auto& [loss, mosaics, model] =
+      load_trained(options.run, line, run.empty() ? options.model : weights_of(RunFolder{run}), split);
   const Inference rule = options.inference.empty() ? loss.inference : find_inference(options.inference);
   Workers workers(static_cast<int>(options.run.common.threads));
   std::optional<Dump> dump;

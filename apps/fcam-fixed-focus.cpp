@@ -179,7 +179,7 @@ int run_all(Options& options, CommandLine& line) {
   const OutputFolder folder = options.folder();
   SeriesMap all;
   FolderLock lock;
-  if (options.resume) {
+  if (options.resume && folder.holds_run()) {
     lock.take(folder.path);
     all = series_to_keep(options, line, folder);
   }

@@ -28,7 +28,8 @@ struct Options : RunOptions {
 void declare_all(CommandLine& line, Options& options) {
   line.group("Run");
   line.text("out", options.out, "folder of the run (default: runs/DATA-LOSS-mM-sS)", "DIR");
-  line.flag("resume", options.resume, "go on with the run in the folder, with its options");
+  line.flag("resume", options.resume,
+            "go on with the run in the folder, with its options; start it where there is none");
   line.flag("force", options.force, "replace the run in the folder");
   line.flag("dry-run", options.dry_run, "say what would be trained, and stop");
   for (const char* name : {"out", "resume", "force", "dry-run"}) line.not_recorded(name);
@@ -205,7 +206,7 @@ int train(Options& options, CommandLine& line) {
       {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});
   const RunFolder folder = options.folder();
   FolderLock lock;
-  if (options.resume) {
+  if (options.resume && folder.holds_run()) {
     if (!options.dry_run) lock.take(folder.path);
     require_same_run(line, options, folder);
   }
@@ -226,7 +227,7 @@ int train(Options& options, CommandLine& line) {
   progress.line("run " + quote(folder.path) +
                 (ended     ? " has done its " + done + " epochs"
                  : goes_on ? ", going on after epoch " + done
-                           : ""));
+                           : ", starting"));
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   if (ended) {
     settle_summary(folder, trainer);

@@ -44,8 +44,7 @@ bool OutputFolder::holds_run() const {
 std::string OutputFolder::config_to_resume(bool resume, bool force) const {
   if (!resume) return {};
   if (force) throw UsageError("resume: expected it or --force, found both");
-  if (!holds_run()) throw UsageError("resume: expected a run in " + quote(path) + ", found none");
-  return config();
+  return holds_run() ? config() : std::string();
 }
 
 void OutputFolder::open(bool resume, bool force, FolderLock& lock) const {

@@ -37,8 +37,8 @@ struct OutputFolder {
   /// Whether one of the files is there.
   bool holds_run() const;
 
-  /// The file of options with which --resume goes on, empty without it. Throws UsageError if there is no run in the
-  /// folder, or both flags are given.
+  /// The file of options with which --resume goes on, empty without it, or where there is no run yet: then it starts
+  /// one. Throws UsageError if both flags are given.
   std::string config_to_resume(bool resume, bool force) const;
   /// Makes the folder and those above it, takes it, and makes sure that its files can be written; with `force` removes
   /// those that are there. Throws UsageError if there is a run and neither flag is given, WriteError.

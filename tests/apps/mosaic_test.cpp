@@ -172,7 +172,7 @@ TEST_CASE("the Bayes risk of a teacher's mosaics is told, and is that of its siz
     return run_well(command(folder, "fcam-mosaic --data teacher --train 500 --test 50 " + options)).out;
   };
   CHECK_THAT(output_of("--classes 3 --dimension 7"),
-             Contains("of 7, numbers") && Contains("Bayes risk given the patches: 0."));
+             Contains("bags of 5 patches of 7, ") && Contains("Bayes risk given the patches: 0."));
   CHECK_THAT(output_of("--classes 1"), Contains("Bayes risk given the patches: 0.0000 nats, 0.00 % errors"));
   CHECK(output_of("--classes 3") != output_of("--classes 3 --seed 2"));
   CHECK_THAT(run_well(command(folder, "fcam-mosaic --data linear --classes 3 --train 5 --test 5")).out,

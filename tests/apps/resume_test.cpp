@@ -119,9 +119,19 @@ TEST_CASE("--resume without --out goes on with the run of the default folder and
   CHECK_THAT(read_file(run + "/config.toml"), Contains("lr = 0.02\n"));
 }
 
-TEST_CASE("--resume of what is no run, or a damaged one, is refused", "[resume]") {
+TEST_CASE("a command with --resume starts a run, goes on with it, and does nothing where it is finished", "[resume]") {
   const TemporaryFolder folder;
-  CHECK_THAT(error_of(training(folder, "--resume --out none"), 2), Contains("resume: expected a run in 'none'"));
+  const std::string options = "--resume --seed 4 --out once";
+  CHECK_THAT(run_well(training(folder, options)).err, Contains("run 'once', starting\n") && Contains("epoch 1/2"));
+  run_well(training(folder, "--seed 4 --out plain"));
+  CHECK(read_file(folder.file("once/model.safetensors")) == read_file(folder.file("plain/model.safetensors")));
+  const std::string log = read_file(folder.file("once/log.csv"));
+  CHECK_THAT(run_well(training(folder, options)).err, !Contains("epoch 1/2"));
+  CHECK(read_file(folder.file("once/log.csv")) == log);
+}
+
+TEST_CASE("--resume of a damaged run, or with --force, is refused", "[resume]") {
+  const TemporaryFolder folder;
   CHECK_THAT(error_of(training(folder, "--resume --force --out none"), 2), Contains("--force"));
   CHECK(fs::is_empty(folder.path()));
 

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "common/report_sections.h"
+#include "common/svg.h"
+#include "fcam/base/text.h"
+
+namespace fcam::apps {
+namespace {
+
+using Runs = std::vector<const TrainingRun*>;
+
+std::vector<Runs> by_loss(const Runs& runs) {
+  std::vector<Runs> groups;
+  for (const TrainingRun* run : runs) {
+    if (groups.empty() || groups.back()[0]->options.loss != run->options.loss) groups.emplace_back();
+    groups.back().push_back(run);
+  }
+  return groups;
+}
+
+std::string percent(const Spread& spread) {
+  if (std::isnan(spread.mean)) return "-";
+  return fixed(100 * spread.mean, 1) + (std::isnan(spread.deviation) ? "" : " ± " + fixed(100 * spread.deviation, 1));
+}
+
+const std::optional<Metrics>& metrics_of(const TrainingRun& run, Split split) {
+  return split == Split::train ? run.train : run.test;
+}
+
+std::vector<HeatMap> maps_of(const Runs& runs, Split split) {
+  std::vector<HeatMap> maps;
+  for (const TrainingRun* run : runs) {
+    const auto& metrics = metrics_of(*run, split);
+    if (metrics && metrics->heat_map.total() > 0) maps.push_back(metrics->heat_map);
+  }
+  return maps;
+}
+
+std::string seeds_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " seed" : " seeds"); }
+
+Panel heat_panel(const Runs& runs, const std::vector<HeatMap>& maps) {
+  HeatPanel panel{
+      .title = find_loss(runs[0]->options.loss).title,
+      .subtitle = "percent of mosaics, " + (maps.size() == 1 ? "seed " + std::to_string(runs[0]->options.common.seed)
+                                                             : "mean of " + seeds_text(maps.size()) + " ± deviation"),
+      .x_label = "attention on the true foreground, a_z",
+      .y_label = "score of the true class, s_y",
+      .cells = {}};
+  for (const auto& row : cells_of(maps)) {
+    auto& cells = panel.cells.emplace_back();
+    for (const Spread& cell : row) {
+      cells.push_back(
+          {cell.mean, std::isnan(cell.deviation) ? "" : "± " + fixed(std::round(1000 * cell.deviation) / 10, 1)});
+    }
+  }
+  return draw(panel);
+}
+
+void add_heat_maps(const std::vector<Runs>& losses, Split split, std::size_t place, Blocks& blocks) {
+  const std::string split_name = split == Split::train ? "training" : "test";
+  Figure figure{.name = "heat-maps-" + std::string(to_string(split)) + "-" + std::to_string(place),
+                .caption = "Where the models look and what they see, on " + split_name +
+                           " mosaics. Top right is SAIF: sure of the label because sure of the right patch. Sums of "
+                           "rows at the right, of columns above.",
+                .panels = {}};
+  for (const Runs& runs : losses) {
+    const std::vector<HeatMap> maps = maps_of(runs, split);
+    if (!maps.empty()) figure.panels.push_back(heat_panel(runs, maps));
+  }
+  if (!figure.panels.empty()) blocks.push_back(std::move(figure));
+}
+
+Table metrics_table(const std::vector<Runs>& losses) {
+  Table table{.header = {"loss", "mosaics", "seeds", "SAIF", "accuracy", "focus right", "right focus and label",
+                         "wrong focus, right label", "right focus, wrong label", "both wrong", "mean a_z"},
+              .rows = {}};
+  for (const Runs& runs : losses) {
+    for (const Split split : {Split::train, Split::test}) {
+      std::vector<Metrics> all;
+      for (const TrainingRun* run : runs) {
+        if (metrics_of(*run, split)) all.push_back(*metrics_of(*run, split));
+      }
+      if (all.empty()) continue;
+      const auto over_seeds = [&](auto&& number) {
+        std::vector<double> values;
+        for (const Metrics& metrics : all) values.push_back(number(metrics));
+        return percent(spread_of(values));
+      };
+      table.rows.push_back(
+          {{find_loss(runs[0]->options.loss).title, split == Split::train ? "training" : "test",
+            std::to_string(all.size()), over_seeds([](const auto& m) { return m.saif; }),
+            over_seeds([](const auto& m) { return m.accuracy; }),
+            over_seeds([](const auto& m) { return m.ftpt + m.ftpf; }), over_seeds([](const auto& m) { return m.ftpt; }),
+            over_seeds([](const auto& m) { return m.ffpt; }), over_seeds([](const auto& m) { return m.ftpf; }),
+            over_seeds([](const auto& m) { return m.ffpf; }), over_seeds([](const auto& m) { return m.focus_mean; })}});
+    }
+  }
+  return table;
+}
+
+std::vector<std::pair<double, double>> curve_of(const TrainingRun& run, const std::string& column) {
+  std::vector<std::pair<double, double>> points;
+  for (std::size_t row = 0; row < run.log.rows(); ++row) {
+    const double value = run.log.number(row, column);
+    if (!std::isnan(value)) points.emplace_back(run.log.number(row, "epoch"), value);
+  }
+  return points;
+}
+
+// The mean at the epochs that all seeds have.
+std::vector<std::pair<double, double>> mean_curve(const std::vector<std::vector<std::pair<double, double>>>& curves) {
+  std::vector<std::pair<double, double>> mean;
+  for (const auto& [epoch, first] : curves[0]) {
+    std::vector<double> values;
+    for (const auto& curve : curves) {
+      const auto found =
+          std::find_if(curve.begin(), curve.end(), [at = epoch](const auto& point) { return point.first == at; });
+      if (found != curve.end()) values.push_back(found->second);
+    }
+    if (values.size() == curves.size()) mean.emplace_back(epoch, spread_of(values).mean);
+  }
+  return mean;
+}
+
+Panel curve_panel(const std::vector<Runs>& losses, const std::string& column, const std::string& title,
+                  const std::string& y_label) {
+  LinePanel panel{.title = title, .x_label = "epoch", .y_label = y_label, .lines = {}};
+  std::size_t place = 0;
+  for (const Runs& runs : losses) {
+    const std::string& loss = runs[0]->options.loss;
+    const std::string color = loss_color(loss, place++);
+    std::vector<std::vector<std::pair<double, double>>> curves;
+    for (const TrainingRun* run : runs) {
+      curves.push_back(curve_of(*run, column));
+      if (runs.size() > 1) panel.lines.push_back({"", color, curves.back(), true});
+    }
+    panel.lines.push_back({loss, color, mean_curve(curves), false});
+  }
+  return draw(panel);
+}
+
+}  // namespace
+
+std::vector<Observation> judge_training(const Runs& runs) {
+  std::vector<LossHeatMaps> all;
+  for (const Runs& one : by_loss(runs)) all.push_back({one[0]->options.loss, maps_of(one, Split::train)});
+  return judge_heat_maps(all);
+}
+
+Blocks training_section(const Runs& runs, std::size_t place) {
+  Blocks blocks{Heading{"Figure 1: " + describe(*runs[0])}};
+  const std::vector<Runs> losses = by_loss(runs);
+  add_heat_maps(losses, Split::train, place, blocks);
+  add_heat_maps(losses, Split::test, place, blocks);
+  Table metrics = metrics_table(losses);
+  if (!metrics.rows.empty()) {
+    blocks.push_back(Paragraph{"Percent, mean ± standard deviation over the seeds. A tie among k patches counts 1/k."});
+    blocks.push_back(std::move(metrics));
+  }
+  blocks.push_back(Figure{
+      .name = "training-" + std::to_string(place),
+      .caption = "The course of training. Thick: the mean over the seeds, thin: each of them. Values of training "
+                 "mosaics are those of the steps of the epoch.",
+      .panels = {curve_panel(losses, "loss", "Training loss", "loss"),
+                 curve_panel(losses, "saif", "SAIF, training mosaics", "share"),
+                 curve_panel(losses, "test_saif", "SAIF, test mosaics", "share"),
+                 curve_panel(losses, "test_accuracy", "Accuracy, test mosaics", "share")}});
+  return blocks;
+}
+
+}  // namespace fcam::apps

@@ -1,0 +1,20 @@
+// A trained model beside mosaics of its data, as the programs that look at runs need it.
+#pragma once
+
+#include <string>
+
+#include "common/run.h"
+
+namespace fcam::apps {
+
+struct TrainedModel {
+  const NamedLoss& loss;
+  Mosaics mosaics;
+  Model<float> model;
+};
+
+/// Loads the data and the weights at `weights`, where `options` are those of the training and `line` is what they were
+/// read from. Throws UsageError, DataError.
+TrainedModel load_trained(RunOptions options, const CommandLine& line, const std::string& weights, Split split);
+
+}  // namespace fcam::apps

@@ -1,0 +1,73 @@
+// sweeps/run from outside. Tests run at the top of the project.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "support/runs.h"
+
+namespace fs = std::filesystem;
+using namespace fcam::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string line(const std::string& options) {
+  return "\"${BIN:-build/bin}\"/fcam-train --resume" + tiny_source() +
+         "--test 50 --patches 3 --focus mlp --classify mlp " + options + "\n";
+}
+
+Command sweep(const TemporaryFolder& folder, const std::string& lines, const std::string& then = "") {
+  std::ofstream(folder.file("lines.txt")) << lines;
+  const char* bin = std::getenv("FCAM_BIN");
+  Command command{.arguments = {fs::absolute("sweeps/run").string(), folder.file("lines.txt")},
+                  .folder = folder.path().string()};
+  if (!then.empty()) command.arguments.push_back(then);
+  command.environment = {{"BIN", fs::absolute(bin != nullptr ? bin : "build/bin").string()}, {"RUNS", "a b"}};
+  return command;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep runs its lines, says how long the rest takes, and does nothing more when it is given again",
+          "[sweep]") {
+  const TemporaryFolder folder;
+  const std::string lines = line("--loss sa --train 100 --epochs 2 --out \"$RUNS\"/sa") +
+                            line("--loss lv --train 100 --epochs 3 --out \"$RUNS\"/lv");
+  const std::string err = run_well(sweep(folder, lines, "echo done > then.txt")).err;
+  CHECK_THAT(err, Contains("[1/2] about ") && Contains(" left: fcam-train a b/sa") && Contains("[2/2] about "));
+  CHECK(read_table(folder.file("a b/sa/log.csv")).rows.size() == 2);
+  CHECK(read_table(folder.file("a b/lv/log.csv")).rows.size() == 3);
+  CHECK(read_file(folder.file("then.txt")) == "done\n");
+  const std::string log = read_file(folder.file("a b/lv/log.csv"));
+  CHECK_THAT(run_well(sweep(folder, lines)).err, Contains("[1/2] about 0 s left") && Contains("has done its 3 epochs"));
+  CHECK(read_file(folder.file("a b/lv/log.csv")) == log);
+}
+
+TEST_CASE("a line that fails leaves the others to be run, and the sweep fails", "[sweep]") {
+  const TemporaryFolder folder;
+  const std::string good = line("--loss sa --train 100 --epochs 1 --out sa");
+  const auto result = run(sweep(folder, "\"$BIN\"/fcam-flow --time 0\n" + good, "touch then.txt"));
+  CHECK(result.code == 1);
+  CHECK_THAT(result.err, Contains("exit code 2 of: ") && Contains("1 of 2 lines failed"));
+  CHECK(fs::exists(folder.file("sa/model.safetensors")));
+  CHECK(fs::exists(folder.file("then.txt")));
+  Command none = sweep(folder, good);
+  none.arguments[1] = "none.txt";
+  CHECK_THAT(error_of(none, 2), Contains("found 'none.txt'"));
+}
+
+TEST_CASE("a signal stops a sweep once the run is saved, and the same command goes on", "[sweep]") {
+  const TemporaryFolder folder;
+  const auto lines = [](const std::string& epochs) {
+    return line("--loss sa --train 2000 --epochs " + epochs + " --out sa");
+  };
+  Process process(sweep(folder, lines("5000"), "touch then.txt"));
+  process.wait_for("epoch 2/5000");
+  process.send(SIGTERM);
+  const Result stopped = process.wait();
+  CHECK(stopped.code == 143);
+  CHECK_THAT(stopped.err, Contains("fcam-train: stopped after epoch"));
+  CHECK_FALSE(fs::exists(folder.file("then.txt")));
+  const auto done = read_table(folder.file("sa/log.csv")).rows.size();
+  CHECK_THAT(run_well(sweep(folder, lines(std::to_string(done + 1)))).err, Contains("going on after epoch"));
+}
