@@ -77,7 +77,7 @@ Evaluation evaluate_one(Options options, const CommandLine& line, const std::str
   const NamedLoss& loss = find_loss(options.run.loss);
   const Split split = options.split == "train" ? Split::train : Split::test;
   const Mosaics mosaics = load_mosaics(options.run.data, line, options.run.common.seed, split);
-  choose_networks(options.run.networks, mosaics.shape());
+  choose_networks(options.run.networks, mosaics.shape(), options.run.data.kind());
   Model<float> model(mosaics.shape(), mosaics.classes(),
                      {.focus = options.run.networks.focus, .classify = options.run.networks.classify});
   load(model, run.empty() ? options.model : RunFolder{run}.model());

@@ -131,7 +131,7 @@ int train(Options& options, CommandLine& line) {
   const Mosaics train = load_mosaics(options.data, line, options.common.seed, Split::train);
   const Mosaics test = load_mosaics(options.data, line, options.common.seed, Split::test);
   require_alike(options.data, train, test);
-  choose_networks(options.networks, train.shape());
+  choose_networks(options.networks, train.shape(), options.data.kind());
   Model<float> model(
       train.shape(), train.classes(),
       {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});

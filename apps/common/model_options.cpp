@@ -7,6 +7,7 @@
 #include "fcam/base/error.h"
 #include "fcam/data/cifar.h"
 #include "fcam/data/idx.h"
+#include "fcam/data/linear_orthogonal.h"
 #include "fcam/data/npy.h"
 #include "fcam/data/shapes.h"
 
@@ -50,6 +51,15 @@ const std::vector<Kind>& kinds() {
        [](const DataOptions&, const std::string&, std::uint64_t seed, Split split) {
          return of_images(make_shapes(seed, split));
        }},
+      {"linear", "", false,
+       [](const DataOptions& options, const std::string&, std::uint64_t seed, Split split) {
+         return DataSet{.images = {},
+                        .bags = make_linear_orthogonal({.classes = options.classes,
+                                                        .patches = options.patches,
+                                                        .count = split == Split::train ? options.train : options.test,
+                                                        .seed = seed,
+                                                        .split = split})};
+       }},
   };
   return all;
 }
@@ -81,6 +91,7 @@ void declare(CommandLine& line, DataOptions& options) {
   line.choice("labels", options.labels, {"fine", "coarse"}, "which labels of cifar100");
   line.list("foreground", options.foreground, "classes to tell apart, by name or number (default: the first three)");
   line.list("background", options.background, "classes of the other patches (default: all that are not foreground)");
+  line.count("classes", options.classes, 1, 1'000'000, "classes C of linear");
   line.count("patches", options.patches, 1, 1'000'000, "patches m of a mosaic");
   line.count("train", options.train, 1, std::numeric_limits<std::size_t>::max(), "mosaics to train on");
   line.count("test", options.test, 1, std::numeric_limits<std::size_t>::max(), "mosaics to test on, from test images");
@@ -126,14 +137,18 @@ void declare(CommandLine& line, NetworkOptions& options) {
   line.text(
       "focus", options.focus,
       "focus network f: a preset (paper, lenet, small, mlp, linear) or a list such as 'conv32k3 relu pool2 fc64 relu' "
-      "(default: paper; small for images under 18 pixels, mlp under 10 and for vectors)",
+      "(default: paper; small for images under 18 pixels, mlp under 10 and for vectors; 'linear nobias' for linear "
+      "data)",
       "NET");
   line.text("classify", options.classify, "classification network g, likewise", "NET");
 }
 
-void choose_networks(NetworkOptions& options, const Shape& patch) {
+void choose_networks(NetworkOptions& options, const Shape& patch, const std::string& data_kind) {
   const std::size_t pixels = patch.size() == 3 ? std::min(patch[1], patch[2]) : 0;
-  const std::string preset = pixels < 10 ? "mlp" : pixels < 18 ? "small" : "paper";
+  const std::string preset = data_kind == "linear" ? "linear nobias"
+                             : pixels < 10         ? "mlp"
+                             : pixels < 18         ? "small"
+                                                   : "paper";
   if (options.focus.empty()) options.focus = preset;
   if (options.classify.empty()) options.classify = preset;
 }

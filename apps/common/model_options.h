@@ -17,6 +17,7 @@ struct DataOptions {
   std::string labels = "fine";         ///< of cifar100
   std::vector<std::string> foreground, background;
   std::size_t patches = 5, train = 10000, test = 10000;
+  std::size_t classes = 20;  ///< of data that are made to order
   std::string draws = "keyed";
 
   std::string kind() const;  ///< what stands before the colon
@@ -39,7 +40,8 @@ struct NetworkOptions {
 };
 void declare(CommandLine& line, NetworkOptions& options);
 
-/// Fills in what is empty: paper, or small for images under 18 pixels, mlp under 10 and for vectors.
-void choose_networks(NetworkOptions& options, const Shape& patch);
+/// Fills in what is empty: paper, or small for images under 18 pixels, mlp under 10 and for vectors; linear networks
+/// without biases for the data of that kind.
+void choose_networks(NetworkOptions& options, const Shape& patch, const std::string& data_kind = {});
 
 }  // namespace fcam::apps

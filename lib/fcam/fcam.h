@@ -13,6 +13,7 @@
 #include "fcam/data/cifar.h"
 #include "fcam/data/idx.h"
 #include "fcam/data/images.h"
+#include "fcam/data/linear_orthogonal.h"
 #include "fcam/data/mosaic.h"
 #include "fcam/data/npy.h"
 #include "fcam/data/shapes.h"

@@ -112,6 +112,22 @@ TEST_CASE("config.toml of a run makes the same bytes again", "[train]") {
   CHECK(model_of(folder.file("first")) != model_of(folder.file("third")));
 }
 
+TEST_CASE("linear data follow --classes, --patches and --train, and get linear networks without biases", "[train]") {
+  const TemporaryFolder folder;
+  const std::string options = "--data linear --patches 4 --classes 3 --train 200 --test 50 --epochs 3 --lr 1";
+  run_well(command(folder, "fcam-train --out run --loss lv " + options));
+  const std::string config = read_file(folder.file("run/config.toml"));
+  CHECK_THAT(config, Contains("focus = \"linear nobias\"\n") && Contains("classify = \"linear nobias\"\n"));
+  CHECK_THAT(config, Contains("classes = 3\n") && Contains("patches = 4\n"));
+  const Table log = read_table(folder.file("run/log.csv"));
+  CHECK(log.number(2, "loss") < log.number(0, "loss"));
+  run_well(command(folder, "fcam-train --config run/config.toml --out again"));
+  CHECK(model_of(folder.file("run")) == model_of(folder.file("again")));
+  run_well(command(folder, "fcam-evaluate run --json run.json"));
+  CHECK(read_json(folder.file("run.json"))["n"] == 50);
+  CHECK_THAT(error_of(command(folder, "fcam-train --data linear --classes 0"), 2), Contains("classes"));
+}
+
 TEST_CASE("every number of threads makes the same bytes", "[train]") {
   const TemporaryFolder folder;
   for (const std::string loss : {"sa", "ha", "lv"}) {

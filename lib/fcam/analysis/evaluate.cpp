@@ -7,7 +7,8 @@
 namespace fcam {
 
 template <class T>
-void BatchOutcome<T>::resize(std::size_t batch, std::size_t m, std::size_t classes) {
+void BatchOutcome<T>::resize(std::size_t batch, std::size_t m, std::size_t classes, std::optional<Inference> rule) {
+  rule_ = rule;
   m_ = m;
   classes_ = classes;
   a_.resize(batch * m);
@@ -20,21 +21,22 @@ void BatchOutcome<T>::resize(std::size_t batch, std::size_t m, std::size_t class
 }
 
 template <class T>
-void BatchOutcome<T>::take(Shard<T>& shard, Inference rule, double mean_loss) {
+void BatchOutcome<T>::take(Shard<T>& shard, double mean_loss) {
+  shard_loss_[shard.number] = mean_loss;
+  shard_size_[shard.number] = shard.batch.size();
+  if (!rule_) return;
   Outcome<T>& outcome = shard_outcome_[shard.number];
-  infer(shard.graph, shard.batch, rule, outcome);
+  infer(shard.graph, shard.batch, *rule_, outcome);
   std::copy_n(outcome.a.data(), outcome.a.size(), a_.data() + shard.first * m_);
   std::copy_n(outcome.s.data(), outcome.s.size(), s_.data() + shard.first * classes_);
   std::copy(shard.batch.label.begin(), shard.batch.label.end(),
             label_.begin() + static_cast<std::ptrdiff_t>(shard.first));
   std::copy(shard.batch.z.begin(), shard.batch.z.end(), z_.begin() + static_cast<std::ptrdiff_t>(shard.first));
-  shard_loss_[shard.number] = mean_loss;
-  shard_size_[shard.number] = shard.batch.size();
 }
 
 template <class T>
 void BatchOutcome<T>::add_to(MetricsSum& sum) const {
-  for (std::size_t b = 0; b < size(); ++b) sum.add(label(b), z(b), a(b), s(b));
+  for (std::size_t b = 0; rule_ && b < size(); ++b) sum.add(label(b), z(b), a(b), s(b));
   for (std::size_t i = 0; i < shard_loss_.size(); ++i) sum.add_loss(shard_loss_[i], shard_size_[i]);
 }
 
@@ -58,11 +60,11 @@ Metrics evaluate(const Model<T>& model, const Mosaics& mosaics, const LossFuncti
   for (std::size_t first = 0; first < mosaics.count(); first += options.batch) {
     indices.resize(std::min(options.batch, mosaics.count() - first));
     std::iota(indices.begin(), indices.end(), first);
-    outcome.resize(indices.size(), mosaics.patches(), mosaics.classes());
+    outcome.resize(indices.size(), mosaics.patches(), mosaics.classes(), options.inference);
     shards.run(mosaics, indices, [&](Shard<T>& shard) {
       shard.graph.clear();
       const double value = loss(shard.graph, shard.batch).scalar();
-      outcome.take(shard, options.inference, value);
+      outcome.take(shard, value);
     });
     outcome.add_to(sum);
     if (visit) visit(first, outcome);

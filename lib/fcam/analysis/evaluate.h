@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "fcam/analysis/metrics.h"
@@ -15,10 +16,10 @@ namespace fcam {
 template <class T>
 class BatchOutcome {
  public:
-  /// Room for `batch` mosaics of m patches and C classes.
-  void resize(std::size_t batch, std::size_t m, std::size_t classes);
-  /// Takes over one shard: its inference by `rule`, and its mean loss. Shards may come from several threads.
-  void take(Shard<T>& shard, Inference rule, double mean_loss);
+  /// Room for `batch` mosaics of m patches and C classes, which are inferred by `rule`; none: only losses are gathered.
+  void resize(std::size_t batch, std::size_t m, std::size_t classes, std::optional<Inference> rule);
+  /// Takes over one shard: its inference, and its mean loss. Shards may come from several threads.
+  void take(Shard<T>& shard, double mean_loss);
   /// Adds everything to `sum`, mosaic by mosaic.
   void add_to(MetricsSum& sum) const;
   /// Mean loss over the batch; NaN or infinite if that of a shard is.
@@ -32,6 +33,7 @@ class BatchOutcome {
 
  private:
   std::size_t m_ = 0, classes_ = 0;
+  std::optional<Inference> rule_;
   Buffer<T> a_, s_;
   std::vector<int> label_, z_;
   std::vector<double> shard_loss_;
@@ -40,8 +42,8 @@ class BatchOutcome {
 };
 
 struct EvaluateOptions {
-  Inference inference = Inference::marginal;
-  std::size_t bins = 5;     ///< of the heat map
+  std::optional<Inference> inference = Inference::marginal;  ///< rule of the metrics; none: the loss is the only one
+  std::size_t bins = 5;                                      ///< of the heat map
   std::size_t batch = 256;  ///< mosaics at a time; the numbers do not depend on it beyond rounding
 };
 

@@ -35,12 +35,14 @@ template void MetricsSum::add(int, int, std::span<const float>, std::span<const 
 template void MetricsSum::add(int, int, std::span<const double>, std::span<const double>);
 
 Metrics MetricsSum::result() const {
-  Metrics metrics{.n = n_, .heat_map = heat_map_};
-  const double n = n_ > 0 ? static_cast<double>(n_) : std::numeric_limits<double>::quiet_NaN();
-  metrics.loss = loss_ / n;
-  metrics.accuracy = correct_ / n;
-  metrics.focus_entropy = entropy_ / n;
-  const double known = positions_ > 0 ? static_cast<double>(positions_) : std::numeric_limits<double>::quiet_NaN();
+  Metrics metrics{.n = std::max(n_, losses_), .heat_map = heat_map_};
+  const auto positive = [](std::size_t count) {
+    return count > 0 ? static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
+  };
+  metrics.loss = loss_ / positive(metrics.n);
+  metrics.accuracy = correct_ / positive(n_);
+  metrics.focus_entropy = entropy_ / positive(n_);
+  const double known = positive(positions_);
   metrics.ftpt = ftpt_ / known;
   metrics.ftpf = ftpf_ / known;
   metrics.ffpt = (located_correct_ - ftpt_) / known;

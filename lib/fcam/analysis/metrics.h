@@ -30,12 +30,15 @@ class MetricsSum {
   template <class T>
   void add(int y, int z, std::span<const T> a, std::span<const T> s);
   /// Adds `weight` times a mean loss, where weight is the number of mosaics it stands for.
-  void add_loss(double mean_loss, std::size_t weight) { loss_ += mean_loss * static_cast<double>(weight); }
+  void add_loss(double mean_loss, std::size_t weight) {
+    loss_ += mean_loss * static_cast<double>(weight);
+    losses_ += weight;
+  }
 
   Metrics result() const;
 
  private:
-  std::size_t n_ = 0, positions_ = 0;
+  std::size_t n_ = 0, losses_ = 0, positions_ = 0;
   double loss_ = 0, correct_ = 0, ftpt_ = 0, ftpf_ = 0, located_correct_ = 0, focus_ = 0, entropy_ = 0;
   HeatMap heat_map_, standard_map_;
 };

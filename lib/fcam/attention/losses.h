@@ -18,24 +18,26 @@ using LossFunction = std::function<Var<T>(Graph<T>&, const Batch<T>&)>;
 
 namespace losses {
 
+/// The losses of a given attention, learnt or not: a or log a, (B, m). log_p is log softmax(g(x_j))_y, (B, m).
+inline constexpr auto soft_with = [](auto& graph, const auto& batch, auto a) {
+  return -mean(log_probability(graph.classify(blend(a, batch)), batch.label));  // (B,C) -> (B)
+};
+inline constexpr auto hard_with = [](auto a, auto log_p) { return -mean(sum(a * log_p)); };
+inline constexpr auto marginal_with = [](auto log_a, auto log_p) { return -mean(logsumexp(log_a + log_p)); };
+
 /// Soft attention: L = CE(g(sum_j a_j x_j), y).
 inline constexpr auto soft = [](auto& graph, const auto& batch) {
-  const auto a = softmax(graph.focus(batch));                                     // (B,m)
-  return -mean(pick(log_softmax(graph.classify(blend(a, batch))), batch.label));  // (B,C) -> (B)
+  return soft_with(graph, batch, softmax(graph.focus(batch)));
 };
 
 /// Hard attention in expectation: L = sum_j a_j CE(g(x_j), y).
 inline constexpr auto hard = [](auto& graph, const auto& batch) {
-  const auto a = softmax(graph.focus(batch));                                // (B,m)
-  const auto log_p = pick(log_softmax(graph.classify(batch)), batch.label);  // (B,m)
-  return -mean(sum(a * log_p));
+  return hard_with(softmax(graph.focus(batch)), log_probability(graph.classify(batch), batch.label));
 };
 
 /// Latent variable marginal likelihood: L = -log sum_j a_j softmax(g(x_j))_y.
 inline constexpr auto marginal = [](auto& graph, const auto& batch) {
-  const auto log_a = log_softmax(graph.focus(batch));                        // (B,m)
-  const auto log_p = pick(log_softmax(graph.classify(batch)), batch.label);  // (B,m)
-  return -mean(logsumexp(log_a + log_p));
+  return marginal_with(log_softmax(graph.focus(batch)), log_probability(graph.classify(batch), batch.label));
 };
 
 }  // namespace losses

@@ -79,6 +79,8 @@ class Graph {
 
   /// f of each patch: (B, m). The batch must outlive the record.
   Var<T> focus(const Batch<T>& batch);
+  /// From now on focus() gives these scores, (B, m), instead of those of f: attention that is held, not learnt.
+  void hold_focus(Var<T> scores) { scores_ = scores; }
   /// g of each patch: (B, m, C). The batch must outlive the record.
   Var<T> classify(const Batch<T>& batch);
   /// g of one patch a mosaic, such as a blend: (B, patch shape...) -> (B, C). Remembered as bag_logits(),

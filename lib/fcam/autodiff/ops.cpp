@@ -1,7 +1,10 @@
 #include "fcam/autodiff/ops.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <type_traits>
 
 namespace fcam {
 namespace {
@@ -24,6 +27,26 @@ TensorShape without_axis(const TensorShape& shape, std::size_t axis) {
   return result;
 }
 
+// e^x for x <= 0 and a little above, as an inner loop of vectors. For float within 2 units in the last place, 0 where
+// the result would be denormal: x = n log 2 + r, and the series of e^r.
+template <class T>
+inline T exponential(T x) {
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr float least = -87.3F, shift = 12582912.0F;  // adding 1.5 * 2^23 rounds to a whole number
+    const float clamped = x < least ? least : x;
+    const float shifted = clamped * 1.44269504F + shift, n = shifted - shift;
+    const float r = (clamped - n * 0.693145751953125F) - n * 1.42860682e-6F;  // log 2 in two parts, the first exact
+    float p = 1.0F / 5040;
+    for (const float c : {1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F}) p = p * r + c;
+    p = p * r * r + r + 1;
+    const std::int32_t exponent = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(shift);
+    const float power = std::bit_cast<float>((exponent + 127) << 23);
+    return x < least ? 0 : p * power;
+  } else {
+    return std::exp(x);
+  }
+}
+
 // Inner product in several partial sums, which vectorise and round less than one.
 template <class T>
 T dot(const T* x, const T* y, std::size_t size) {
@@ -42,10 +65,17 @@ T dot(const T* x, const T* y, std::size_t size) {
 // ln sum_j e^(x_j) with the maximum taken out.
 template <class T>
 T row_logsumexp(const T* x, std::size_t n) {
-  const T largest = *std::max_element(x, x + n);
-  T total = 0;
-  for (std::size_t j = 0; j < n; ++j) total += std::exp(x[j] - largest);
-  return largest + std::log(total);
+  T largest = x[0];
+  for (std::size_t j = 1; j < n; ++j) largest = std::max(largest, x[j]);
+  constexpr std::size_t chunk = 64;
+  T powers[chunk];
+  double total = 0;
+  for (std::size_t first = 0; first < n; first += chunk) {
+    const std::size_t count = std::min(chunk, n - first);
+    for (std::size_t j = 0; j < count; ++j) powers[j] = exponential(x[first + j] - largest);
+    for (std::size_t j = 0; j < count; ++j) total += static_cast<double>(powers[j]);
+  }
+  return largest + std::log(static_cast<T>(total));
 }
 
 // The flat index of the element that `pick` takes from a row.
@@ -120,13 +150,11 @@ Var<T> softmax(Var<T> x) {
     // dx_j = a_j (da_j - sum_i a_i da_i): the difference cancels, so the sum is taken in double.
     const Rows rows(n.value());
     const T *g = n.gradient.data(), *a = n.value().data();
-    double centre = 0;
-    n.input(0).contribute([&](std::size_t k) {
-      if (k % rows.length == 0) {
-        centre = 0;
-        for (std::size_t j = 0; j < rows.length; ++j) centre += static_cast<double>(a[k + j]) * g[k + j];
-      }
-      return static_cast<T>(a[k] * (g[k] - centre));
+    n.input(0).contribute_rows(rows.length, [&](std::size_t r) {
+      const T *row_a = a + r * rows.length, *row_g = g + r * rows.length;
+      double centre = 0;
+      for (std::size_t j = 0; j < rows.length; ++j) centre += static_cast<double>(row_a[j]) * row_g[j];
+      return [=](std::size_t j) { return static_cast<T>(row_a[j] * (row_g[j] - centre)); };
     });
   });
   const Rows rows(x.value());
@@ -134,7 +162,7 @@ Var<T> softmax(Var<T> x) {
     const T* in = x.value().data() + r * rows.length;
     T* out = node.own_value.data() + r * rows.length;
     const T log_total = row_logsumexp(in, rows.length);
-    for (std::size_t j = 0; j < rows.length; ++j) out[j] = std::exp(in[j] - log_total);
+    for (std::size_t j = 0; j < rows.length; ++j) out[j] = exponential(in[j] - log_total);
   }
   return Var<T>(node);
 }
@@ -144,13 +172,11 @@ Var<T> log_softmax(Var<T> x) {
   Node<T>& node = x.tape().record({x}, x.value().shape(), [](Node<T>& n) {
     const Rows rows(n.value());
     const T *g = n.gradient.data(), *y = n.value().data();
-    double total = 0;
-    n.input(0).contribute([&](std::size_t k) {
-      if (k % rows.length == 0) {
-        total = 0;
-        for (std::size_t j = 0; j < rows.length; ++j) total += g[k + j];
-      }
-      return static_cast<T>(g[k] - std::exp(static_cast<double>(y[k])) * total);
+    n.input(0).contribute_rows(rows.length, [&](std::size_t r) {
+      const T *row_y = y + r * rows.length, *row_g = g + r * rows.length;
+      double total = 0;
+      for (std::size_t j = 0; j < rows.length; ++j) total += row_g[j];
+      return [=](std::size_t j) { return static_cast<T>(row_g[j] - std::exp(static_cast<double>(row_y[j])) * total); };
     });
   });
   const Rows rows(x.value());
@@ -168,9 +194,10 @@ Var<T> logsumexp(Var<T> x) {
   Node<T>& node = x.tape().record({x}, without_axis(x.value().shape(), x.value().dimension() - 1), [](Node<T>& n) {
     const Rows rows(n.input(0).value());
     const T *g = n.gradient.data(), *in = n.input(0).value().data(), *y = n.value().data();
-    n.input(0).contribute([&](std::size_t k) {
-      const std::size_t r = k / rows.length;
-      return g[r] * std::exp(in[k] - y[r]);
+    n.input(0).contribute_rows(rows.length, [&](std::size_t r) {
+      return [row = in + r * rows.length, weight = g[r], log_total = y[r]](std::size_t j) {
+        return weight * exponential(row[j] - log_total);
+      };
     });
   });
   const Rows rows(x.value());
@@ -185,7 +212,7 @@ Var<T> sum(Var<T> x) {
   Node<T>& node = x.tape().record({x}, without_axis(x.value().shape(), x.value().dimension() - 1), [](Node<T>& n) {
     const Rows rows(n.input(0).value());
     const T* g = n.gradient.data();
-    n.input(0).contribute([&](std::size_t k) { return g[k / rows.length]; });
+    n.input(0).contribute_rows(rows.length, [&](std::size_t r) { return [each = g[r]](std::size_t) { return each; }; });
   });
   const Rows rows(x.value());
   for (std::size_t r = 0; r < rows.count; ++r) {
@@ -217,13 +244,35 @@ Var<T> pick(Var<T> x, const std::vector<int>& index) {
   Node<T>& node = x.tape().record({x}, without_axis(x.value().shape(), x.value().dimension() - 1), [](Node<T>& n) {
     const Rows rows(n.input(0).value());
     const T* g = n.gradient.data();
-    n.input(0).contribute([&](std::size_t k) {
-      const std::size_t row = k / rows.length;
-      return k == picked(n, row) ? g[row] : T(0);
+    n.input(0).contribute_rows(rows.length, [&](std::size_t r) {
+      return [mark = picked(n, r) - r * rows.length, there = g[r]](std::size_t j) { return j == mark ? there : T(0); };
     });
   });
   node.context = &index;
   for (std::size_t r = 0; r < node.own_value.size(); ++r) node.own_value.data()[r] = x.value().data()[picked(node, r)];
+  return Var<T>(node);
+}
+
+template <class T>
+Var<T> log_probability(Var<T> x, const std::vector<int>& index) {
+  assert(index.size() == x.value().shape().front());
+  Node<T>& node = x.tape().record({x}, without_axis(x.value().shape(), x.value().dimension() - 1), [](Node<T>& n) {
+    const Rows rows(n.input(0).value());
+    const T *g = n.gradient.data(), *in = n.input(0).value().data(), *y = n.value().data();
+    n.input(0).contribute_rows(rows.length, [&](std::size_t r) {
+      const T* row = in + r * rows.length;
+      const auto mark = static_cast<int>(picked(n, r) - r * rows.length);
+      return [=, weight = g[r], log_total = row[mark] - y[r]](std::size_t j) {
+        return weight * ((static_cast<int>(j) == mark ? T(1) : T(0)) - exponential(row[j] - log_total));
+      };
+    });
+  });
+  node.context = &index;
+  const Rows rows(x.value());
+  for (std::size_t r = 0; r < rows.count; ++r) {
+    const T* in = x.value().data();
+    node.own_value.data()[r] = in[picked(node, r)] - row_logsumexp(in + r * rows.length, rows.length);
+  }
   return Var<T>(node);
 }
 
@@ -254,18 +303,19 @@ Var<T> blend(Var<T> a, Var<T> x) {
   return Var<T>(node);
 }
 
-#define FCAM_INSTANTIATE(T)                              \
-  template Var<T> operator+(Var<T>, Var<T>);             \
-  template Var<T> operator-(Var<T>, Var<T>);             \
-  template Var<T> operator*(Var<T>, Var<T>);             \
-  template Var<T> scale(Var<T>, T);                      \
-  template Var<T> exp(Var<T>);                           \
-  template Var<T> softmax(Var<T>);                       \
-  template Var<T> log_softmax(Var<T>);                   \
-  template Var<T> logsumexp(Var<T>);                     \
-  template Var<T> sum(Var<T>);                           \
-  template Var<T> mean(Var<T>);                          \
-  template Var<T> pick(Var<T>, const std::vector<int>&); \
+#define FCAM_INSTANTIATE(T)                                         \
+  template Var<T> operator+(Var<T>, Var<T>);                        \
+  template Var<T> operator-(Var<T>, Var<T>);                        \
+  template Var<T> operator*(Var<T>, Var<T>);                        \
+  template Var<T> scale(Var<T>, T);                                 \
+  template Var<T> exp(Var<T>);                                      \
+  template Var<T> softmax(Var<T>);                                  \
+  template Var<T> log_softmax(Var<T>);                              \
+  template Var<T> logsumexp(Var<T>);                                \
+  template Var<T> sum(Var<T>);                                      \
+  template Var<T> mean(Var<T>);                                     \
+  template Var<T> pick(Var<T>, const std::vector<int>&);            \
+  template Var<T> log_probability(Var<T>, const std::vector<int>&); \
   template Var<T> blend(Var<T>, Var<T>);
 FCAM_INSTANTIATE(float)
 FCAM_INSTANTIATE(double)

@@ -63,6 +63,11 @@ Var<T> mean(Var<T> x);
 template <class T>
 Var<T> pick(Var<T> x, const std::vector<int>& index);
 
+/// log softmax(x)_index of each row, that is pick(log_softmax(x), index) in one pass: of logits and labels, minus the
+/// cross entropy. Same requirements as pick.
+template <class T>
+Var<T> log_probability(Var<T> x, const std::vector<int>& index);
+
 /// sum_j a_j x_j, the soft attention of each bag: a (B, m) and x (B, m, P...) -> (B, P...).
 template <class T>
 Var<T> blend(Var<T> a, Var<T> x);

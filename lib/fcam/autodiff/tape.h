@@ -41,16 +41,24 @@ struct Node {
   /// Does nothing where no gradient is needed.
   template <class Element>
   void contribute(Element&& element) {
+    contribute_rows(value().size(), [&](std::size_t) { return element; });
+  }
+  /// The same for rows of `length` elements: row(r) gives element(j) of row r. Requires length > 0 unless empty.
+  template <class Row>
+  void contribute_rows(std::size_t length, Row&& row) {
     if (!needs_gradient) return;
-    const std::size_t size = value().size();
+    const std::size_t rows = length > 0 ? value().size() / length : 0;
     if (!reached) gradient.resize(value().shape());
-    T* const g = gradient.data();
-    if (reached) {
-      for (std::size_t i = 0; i < size; ++i) g[i] += element(i);
-    } else {
-      for (std::size_t i = 0; i < size; ++i) g[i] = element(i);
-      reached = true;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto element = row(r);
+      T* const g = gradient.data() + r * length;
+      if (reached) {
+        for (std::size_t j = 0; j < length; ++j) g[j] += element(j);
+      } else {
+        for (std::size_t j = 0; j < length; ++j) g[j] = element(j);
+      }
     }
+    reached = true;
   }
 };
 

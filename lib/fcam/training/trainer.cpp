@@ -52,7 +52,7 @@ Trainer<T>::~Trainer() = default;
 template <class T>
 void Trainer<T>::run_shards(const Mosaics& mosaics, std::span<const std::size_t> indices) {
   require_fit(*model_, mosaics);
-  outcome_.resize(indices.size(), mosaics.patches(), mosaics.classes());
+  outcome_.resize(indices.size(), mosaics.patches(), mosaics.classes(), options_.inference);
   while (shard_gradients_.size() < std::min(Shards<T>::count, indices.size())) shard_gradients_.emplace_back(*model_);
   shards_.run(mosaics, indices, [&](Shard<T>& shard) {
     ModelGradient<T>& gradient = shard_gradients_[shard.number];
@@ -64,7 +64,7 @@ void Trainer<T>::run_shards(const Mosaics& mosaics, std::span<const std::size_t>
                        to_string(shape_of(loss.value())));
     }
     shard.graph.backward(loss, static_cast<T>(shard.batch.size()) / static_cast<T>(indices.size()));
-    outcome_.take(shard, options_.inference, loss.scalar());
+    outcome_.take(shard, loss.scalar());
   });
   if (profile_ != nullptr) shards_.take_profile(*profile_);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -21,8 +22,8 @@ struct TrainerOptions {
   double learning_rate = 0.05;
   double momentum = 0.9;
   OptimizerOptions::Kind optimizer = OptimizerOptions::Kind::sgd;
-  Inference inference = Inference::marginal;  ///< rule of the metrics
-  std::uint64_t seed = 1;                     ///< of the order of the mosaics
+  std::optional<Inference> inference = Inference::marginal;  ///< rule of the metrics; none: the loss is the only one
+  std::uint64_t seed = 1;                                    ///< of the order of the mosaics
   std::size_t eval_every = 1;  ///< epochs between evaluations of the test mosaics, after the last always; 0: never
   int threads = 0;             ///< 0: available_threads(); results do not depend on it
 };
