@@ -57,6 +57,14 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
+std::string describe(const BayesRisk& risk) {
+  const auto numbers = [](double loss, double error) {
+    return fixed(loss, 4) + " nats, " + fixed(100 * error, 2) + " % errors";
+  };
+  return "Bayes risk given the patches: " + numbers(risk.loss, risk.error) +
+         "; with the labels as drawn: " + numbers(risk.drawn_loss, risk.drawn_error) + "\n";
+}
+
 // One row a mosaic: base images by their index in the data set.
 std::string to_csv(const Mosaics& mosaics) {
   std::string text = "index,label,z,foreground";
@@ -100,6 +108,9 @@ int look(Options& options, const CommandLine& line) {
   const Mosaics mosaics = load_mosaics(options.data, line, options.common.seed, split);
   std::cout << mosaics.count() << " " << options.split << " mosaics of " << mosaics.patches() << " patches, classes "
             << join(mosaics.class_names()) << "\n";
+  if (options.data.kind() == "teacher") {
+    std::cout << describe(bayes_risk(make_teacher(options.data, options.common.seed), mosaics));
+  }
   show(mosaics, options.show);
   if (!options.csv.empty()) {
     if (!mosaics.knows_positions()) throw UsageError("csv: expected data with known positions, found none");

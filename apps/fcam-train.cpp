@@ -20,7 +20,7 @@ struct Options : RunOptions {
   std::string out;
   bool resume = false, force = false, dry_run = false;
 
-  RunFolder folder() const { return {out.empty() ? default_run_folder(*this) : out}; }
+  RunFolder folder() const { return RunFolder(out.empty() ? default_run_folder(*this) : out); }
 };
 
 void declare_all(CommandLine& line, Options& options) {
@@ -61,30 +61,6 @@ std::string description(const Options& options, const Mosaics& train, const Mode
   text += "\nsteps     " + std::to_string(1 + (train.count() - 1) / options.batch) + " an epoch, " +
           std::to_string(options.epochs) + " epochs, " + std::to_string(options.common.threads) + " threads\n";
   return text;
-}
-
-// Where a run is to go on, the file of its options.
-std::string config_to_resume(const Options& options) {
-  if (!options.resume) return {};
-  if (options.force) throw UsageError("resume: expected it or --force, found both");
-  const RunFolder folder = options.folder();
-  if (!folder.holds_run()) throw UsageError("resume: expected a run in " + quote(folder.path) + ", found none");
-  return folder.config();
-}
-
-// A run that goes on may be given more epochs, and be evaluated at other ones; everything else stays.
-void require_unchanged(const CommandLine& line, const std::string& config) {
-  Options recorded;
-  CommandLine recorded_line("fcam-train", "");
-  declare_all(recorded_line, recorded);
-  const char* const nothing[] = {"fcam-train"};
-  recorded_line.parse(1, nothing, [&] { return config; });
-  for (const std::string& name : line.recorded()) {
-    const std::string then = recorded_line.to_toml(name), now = line.to_toml(name);
-    if (name == "epochs" || name == "eval-every" || then == now) continue;
-    throw UsageError(name + ": expected " + (then.empty() ? "none" : then) + ", as " + quote(config) + " has, found " +
-                     now);
-  }
 }
 
 void load_run(const RunFolder& folder, const Options& options, Trainer<float>& trainer) {
@@ -137,7 +113,12 @@ int train(Options& options, CommandLine& line) {
       {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});
   const RunFolder folder = options.folder();
   const bool goes_on = options.resume && is_there(folder.checkpoint());
-  if (options.resume) require_unchanged(line, folder.config());
+  if (options.resume) {
+    Options recorded;
+    CommandLine recorded_line("fcam-train", "");
+    declare_all(recorded_line, recorded);
+    require_unchanged(line, recorded_line, folder.config(), {"epochs", "eval-every"});
+  }
   if (!options.init.empty() && !goes_on) load(model, options.init);
   Trainer<float> trainer(model, loss_function<float>(loss), trainer_options(options));
   if (goes_on) load_run(folder, options, trainer);
@@ -146,12 +127,7 @@ int train(Options& options, CommandLine& line) {
     return exit_done;
   }
 
-  if (folder.holds_run() && !options.resume && !options.force) {
-    throw UsageError("out: expected a folder without a run, found one in " + quote(folder.path) +
-                     "; --resume goes on with it, --force starts it anew");
-  }
-  folder.create();
-  if (options.force) folder.clear();
+  folder.open(options.resume, options.force);
   const StopSignals signals;
   Progress progress(options.common.quiet);
   const std::string done = std::to_string(trainer.epochs_done());
@@ -201,7 +177,8 @@ int main(int argc, char** argv) {
         "  fcam-train --data cifar10:data/cifar-10-batches-bin --foreground cat,dog\n"
         "  fcam-train --data shapes --loss ha --classify 'conv8k3 relu pool2 fc32 relu'\n"
         "  fcam-train --resume --out runs/fashion-mnist-lv-m5-s1\n");
-    const auto parsed = line.parse(argc, argv, [&] { return config_to_resume(options); });
+    const auto parsed =
+        line.parse(argc, argv, [&] { return options.folder().config_to_resume(options.resume, options.force); });
     if (parsed == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return train(options, line);
   });

@@ -60,6 +60,12 @@ const std::vector<Kind>& kinds() {
                                                         .seed = seed,
                                                         .split = split})};
        }},
+      {"teacher", "", false,
+       [](const DataOptions& options, const std::string&, std::uint64_t seed, Split split) {
+         const std::size_t count = split == Split::train ? options.train : options.test;
+         return DataSet{.images = {},
+                        .bags = make_teacher_mosaics(make_teacher(options, seed), options.patches, count, split)};
+       }},
   };
   return all;
 }
@@ -69,6 +75,11 @@ std::vector<std::string> kind_names() {
   for (const Kind& kind : kinds()) names.push_back(kind.name);
   return names;
 }
+
+const std::string network_help =
+    "a preset (paper, lenet, small, mlp, linear) or a list such as 'conv32k3 relu pool2 fc64 relu' "
+    "(default: paper; small for images under 18 pixels, mlp under 10 and for vectors; 'linear nobias' for linear "
+    "and teacher)";
 
 // Takes over a number that ready-made bags have, and refuses another one that the user has asked for.
 void settle(const CommandLine& line, const std::string& name, std::size_t& option, std::size_t found) {
@@ -83,7 +94,7 @@ void settle(const CommandLine& line, const std::string& name, std::size_t& optio
 
 std::string DataOptions::kind() const { return data.substr(0, data.find(':')); }
 
-void declare(CommandLine& line, DataOptions& options) {
+void declare(CommandLine& line, DataOptions& options, bool tested) {
   std::string names;
   for (const auto& name : kind_names()) names += (names.empty() ? "" : ", ") + name;
   line.group("Data");
@@ -91,11 +102,18 @@ void declare(CommandLine& line, DataOptions& options) {
   line.choice("labels", options.labels, {"fine", "coarse"}, "which labels of cifar100");
   line.list("foreground", options.foreground, "classes to tell apart, by name or number (default: the first three)");
   line.list("background", options.background, "classes of the other patches (default: all that are not foreground)");
-  line.count("classes", options.classes, 1, 1'000'000, "classes C of linear");
+  line.count("classes", options.classes, 1, 1'000'000, "classes C of linear and teacher");
+  line.count("dimension", options.dimension, 1, 1'000'000, "numbers of a patch of teacher");
   line.count("patches", options.patches, 1, 1'000'000, "patches m of a mosaic");
   line.count("train", options.train, 1, std::numeric_limits<std::size_t>::max(), "mosaics to train on");
-  line.count("test", options.test, 1, std::numeric_limits<std::size_t>::max(), "mosaics to test on, from test images");
+  if (tested)
+    line.count("test", options.test, 1, std::numeric_limits<std::size_t>::max(),
+               "mosaics to test on, from test images");
   line.choice("draws", options.draws, {"keyed", "numpy"}, "how mosaics are drawn; numpy: as the paper's public script");
+}
+
+Teacher make_teacher(const DataOptions& options, std::uint64_t seed) {
+  return fcam::make_teacher({.classes = options.classes, .dimension = options.dimension, .seed = seed});
 }
 
 DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split) {
@@ -134,21 +152,21 @@ Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_
 
 void declare(CommandLine& line, NetworkOptions& options) {
   line.group("Networks");
-  line.text(
-      "focus", options.focus,
-      "focus network f: a preset (paper, lenet, small, mlp, linear) or a list such as 'conv32k3 relu pool2 fc64 relu' "
-      "(default: paper; small for images under 18 pixels, mlp under 10 and for vectors; 'linear nobias' for linear "
-      "data)",
-      "NET");
+  line.text("focus", options.focus, "focus network f: " + network_help, "NET");
   line.text("classify", options.classify, "classification network g, likewise", "NET");
+}
+
+void declare_classify(CommandLine& line, NetworkOptions& options) {
+  line.group("Network");
+  line.text("classify", options.classify, "classification network g: " + network_help, "NET");
 }
 
 void choose_networks(NetworkOptions& options, const Shape& patch, const std::string& data_kind) {
   const std::size_t pixels = patch.size() == 3 ? std::min(patch[1], patch[2]) : 0;
-  const std::string preset = data_kind == "linear" ? "linear nobias"
-                             : pixels < 10         ? "mlp"
-                             : pixels < 18         ? "small"
-                                                   : "paper";
+  const std::string preset = data_kind == "linear" || data_kind == "teacher" ? "linear nobias"
+                             : pixels < 10                                   ? "mlp"
+                             : pixels < 18                                   ? "small"
+                                                                             : "paper";
   if (options.focus.empty()) options.focus = preset;
   if (options.classify.empty()) options.classify = preset;
 }

@@ -9,6 +9,7 @@
 #include "common/command_line.h"
 #include "fcam/attention/model.h"
 #include "fcam/data/mosaic.h"
+#include "fcam/data/teacher.h"
 
 namespace fcam::apps {
 
@@ -17,12 +18,13 @@ struct DataOptions {
   std::string labels = "fine";         ///< of cifar100
   std::vector<std::string> foreground, background;
   std::size_t patches = 5, train = 10000, test = 10000;
-  std::size_t classes = 20;  ///< of data that are made to order
+  std::size_t classes = 20, dimension = 10;  ///< of data that are made to order
   std::string draws = "keyed";
 
   std::string kind() const;  ///< what stands before the colon
 };
-void declare(CommandLine& line, DataOptions& options);
+/// `tested`: whether the program looks at test mosaics.
+void declare(CommandLine& line, DataOptions& options, bool tested = true);
 
 /// The images that mosaics of one split are drawn from, or the bags themselves where the data set brings them.
 struct DataSet {
@@ -30,6 +32,9 @@ struct DataSet {
   std::optional<Mosaics> bags;
 };
 DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split);
+
+/// The teacher of data of that kind.
+Teacher make_teacher(const DataOptions& options, std::uint64_t seed);
 
 /// Mosaics of one split. Where the data are ready-made bags, sets what the options say of their number and size, and
 /// throws UsageError if the user has asked for something else.
@@ -39,9 +44,11 @@ struct NetworkOptions {
   std::string focus, classify;  ///< empty: a preset that suits the patches
 };
 void declare(CommandLine& line, NetworkOptions& options);
+/// --classify alone.
+void declare_classify(CommandLine& line, NetworkOptions& options);
 
 /// Fills in what is empty: paper, or small for images under 18 pixels, mlp under 10 and for vectors; linear networks
-/// without biases for the data of that kind.
+/// without biases for linear data and the teacher's.
 void choose_networks(NetworkOptions& options, const Shape& patch, const std::string& data_kind = {});
 
 }  // namespace fcam::apps

@@ -123,6 +123,10 @@ void Progress::line(const std::string& text) {
   draw();
 }
 
+void Progress::line_without_bar(const std::string& text) {
+  if (!output_.terminal) line(text);
+}
+
 void Progress::finish() {
   erase();
   active_ = false;

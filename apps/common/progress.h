@@ -34,6 +34,8 @@ class Progress {
   void advance(std::size_t done, const std::string& status);
   /// Prints a line that stays, above the bar.
   void line(const std::string& text);
+  /// The same where no bar shows how far the work is.
+  void line_without_bar(const std::string& text);
   /// Erases the bar.
   void finish();
 

@@ -1,27 +1,9 @@
 #include "common/run.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
-#include "fcam/base/error.h"
-
 namespace fcam::apps {
-namespace {
-
-std::array<std::string, 5> files_of(const RunFolder& folder) {
-  return {folder.config(), folder.log(), folder.checkpoint(), folder.model(), folder.summary()};
-}
-
-void remove(const std::string& file) {
-  std::error_code error;
-  std::filesystem::remove(file, error);
-  if (error) throw WriteError(quote(file) + ": expected to remove it, found: " + error.message());
-}
-
-}  // namespace
 
 RunOptions::RunOptions() : learning_rate(std::numeric_limits<double>::quiet_NaN()) {}
 
@@ -59,31 +41,10 @@ TrainerOptions trainer_options(const RunOptions& options) {
           .threads = static_cast<int>(options.common.threads)};
 }
 
-bool is_there(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
+RunFolder::RunFolder(const std::string& folder)
+    : OutputFolder{folder, {"config.toml", "log.csv", "checkpoint.safetensors", "model.safetensors", "summary.json"}} {}
 
-bool RunFolder::holds_run() const {
-  const auto files = files_of(*this);
-  return std::any_of(files.begin(), files.end(), is_there);
-}
-
-void RunFolder::create() const {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error || !std::filesystem::is_directory(path, error)) {
-    throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
-                     (error ? error.message() : "something else of that name"));
-  }
-  for (const auto& file : files_of(*this)) std::filesystem::remove(file + ".tmp", error);
-}
-
-void RunFolder::clear() const {
-  for (const auto& file : files_of(*this)) remove(file);
-}
-
-void RunFolder::remove_model() const { remove(model()); }
+void RunFolder::remove_model() const { remove_file(model()); }
 
 std::string default_run_folder(const RunOptions& options) {
   return "runs/" + options.data.kind() + "-" + options.loss + "-m" + std::to_string(options.data.patches) + "-s" +

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/model_options.h"
+#include "common/output_folder.h"
 #include "common/program.h"
 #include "fcam/attention/losses.h"
 #include "fcam/training/trainer.h"
@@ -31,24 +32,14 @@ void declare(CommandLine& line, RunOptions& options, bool trained = false);
 /// The options of a trainer, learning rate resolved.
 TrainerOptions trainer_options(const RunOptions& options);
 
-/// Whether there is something of that name.
-bool is_there(const std::string& path);
+/// The files in the folder of a training run.
+struct RunFolder : OutputFolder {
+  explicit RunFolder(const std::string& folder);
 
-/// Names of the files in a run's folder.
-struct RunFolder {
-  std::string path;
-
-  std::string config() const { return path + "/config.toml"; }
   std::string log() const { return path + "/log.csv"; }
   std::string checkpoint() const { return path + "/checkpoint.safetensors"; }
   std::string model() const { return path + "/model.safetensors"; }
   std::string summary() const { return path + "/summary.json"; }
-  /// Whether one of the files is there.
-  bool holds_run() const;
-  /// Makes the folder and those above it, and removes what an interrupted write may have left. Throws WriteError.
-  void create() const;
-  /// Removes the files. Throws WriteError.
-  void clear() const;
   /// Removes the weights alone. Throws WriteError.
   void remove_model() const;
 };

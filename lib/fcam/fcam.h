@@ -4,6 +4,7 @@
 
 #include "fcam/analysis/evaluate.h"
 #include "fcam/analysis/heat_map.h"
+#include "fcam/analysis/linear_population.h"
 #include "fcam/analysis/metrics.h"
 #include "fcam/attention/inference.h"
 #include "fcam/attention/loss_check.h"
@@ -17,6 +18,10 @@
 #include "fcam/data/mosaic.h"
 #include "fcam/data/npy.h"
 #include "fcam/data/shapes.h"
+#include "fcam/dynamics/closed_form.h"
+#include "fcam/dynamics/flow.h"
+#include "fcam/dynamics/integrate.h"
+#include "fcam/dynamics/invariants.h"
 #include "fcam/training/checkpoint.h"
 #include "fcam/training/model_file.h"
 #include "fcam/training/trainer.h"

@@ -90,6 +90,23 @@ double Random::normal() {
   return u * factor;
 }
 
+// The largest of log_weights[i] less log of an exponential variable (Gumbel's trick): logarithms alone.
+std::size_t Random::categorical(std::span<const double> log_weights) {
+  assert(!log_weights.empty());
+  std::size_t winner = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < log_weights.size(); ++i) {
+    double exponential;
+    do exponential = -portable_log(1 - uniform());
+    while (exponential == 0);
+    const double value = log_weights[i] - portable_log(exponential);
+    if (i > 0 && value <= largest) continue;
+    winner = i;
+    largest = value;
+  }
+  return winner;
+}
+
 Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::string_view stream, std::uint64_t index)
     : size_(size), half_bits_((std::bit_width(size > 1 ? size - 1 : 1) + 1) / 2) {
   assert(size > 0);

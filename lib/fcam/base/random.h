@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace fcam {
@@ -22,6 +24,8 @@ class Random {
   double uniform();
   /// Standard normal (polar method).
   double normal();
+  /// i with probability softmax(log_weights)_i. Requires at least one weight, all finite.
+  std::size_t categorical(std::span<const double> log_weights);
 
  private:
   std::array<std::uint64_t, 4> state_;

@@ -1,0 +1,61 @@
+#include "common/output_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "fcam/base/error.h"
+
+namespace fcam::apps {
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+void remove_file(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (error) throw WriteError(quote(path) + ": expected to remove it, found: " + error.message());
+}
+
+bool OutputFolder::holds_run() const {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return is_there(file(name)); });
+}
+
+std::string OutputFolder::config_to_resume(bool resume, bool force) const {
+  if (!resume) return {};
+  if (force) throw UsageError("resume: expected it or --force, found both");
+  if (!holds_run()) throw UsageError("resume: expected a run in " + quote(path) + ", found none");
+  return config();
+}
+
+void OutputFolder::open(bool resume, bool force) const {
+  if (holds_run() && !resume && !force) {
+    throw UsageError("out: expected a folder without a run, found one in " + quote(path) +
+                     "; --resume goes on with it, --force starts it anew");
+  }
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !std::filesystem::is_directory(path, error)) {
+    throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
+                     (error ? error.message() : "something else of that name"));
+  }
+  for (const std::string& name : names) {
+    std::filesystem::remove(file(name) + ".tmp", error);
+    if (force) remove_file(file(name));
+  }
+}
+
+void require_unchanged(const CommandLine& line, CommandLine& recorded, const std::string& config,
+                       const std::vector<std::string>& may_change) {
+  const char* const nothing[] = {""};
+  recorded.parse(1, nothing, [&] { return config; });
+  for (const std::string& name : line.recorded()) {
+    const std::string then = recorded.to_toml(name), now = line.to_toml(name);
+    if (then == now || std::find(may_change.begin(), may_change.end(), name) != may_change.end()) continue;
+    throw UsageError(name + ": expected " + (then.empty() ? "none" : then) + ", as " + quote(config) + " has, found " +
+                     now);
+  }
+}
+
+}  // namespace fcam::apps

@@ -1,0 +1,89 @@
+#include "fcam/dynamics/invariants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fcam/dynamics/closed_form.h"
+#include "fcam/dynamics/exponentials.h"
+
+namespace fcam {
+namespace {
+
+constexpr double largest_exponential = 500;  // e^500 times m C^2 is far from overflow
+
+// Integral of f over [from, to]: Gauss and Legendre's rule of eight points on panels of length 1 at most.
+template <class Function>
+double integrate_panels(double from, double to, Function&& f) {
+  constexpr std::pair<double, double> rule[] = {{0.1834346424956498, 0.3626837833783620},
+                                                {0.5255324099163290, 0.3137066458778873},
+                                                {0.7966664774136267, 0.2223810344533745},
+                                                {0.9602898564975363, 0.1012285362903763}};
+  const double panels = std::max(1.0, std::ceil(std::abs(to - from)));
+  const double half = (to - from) / panels / 2;
+  double sum = 0;
+  for (double panel = 0; panel < panels; ++panel) {
+    const double middle = from + (2 * panel + 1) * half;
+    for (const auto& [node, weight] : rule) sum += weight * (f(middle - node * half) + f(middle + node * half));
+  }
+  return sum * half;
+}
+
+}  // namespace
+
+Invariant::Side Invariant::between(double start, double now) {
+  return {now - start, std::max(std::abs(start), std::abs(now))};
+}
+
+Invariant::Invariant(const Flow& flow, const GapState& start) : flow_(flow), start_(start), integral_end_(start.mu) {
+  set_exponent(start);
+}
+
+void Invariant::set_exponent(const GapState& state) {
+  const double needed = std::max(state.nu, std::abs(state.mu)) - largest_exponential;
+  if (needed <= exponent_) return;
+  integral_ *= std::exp(exponent_ - needed);
+  exponent_ = needed;
+}
+
+Invariant::Side Invariant::focus_side(double nu) const {
+  const double m = static_cast<double>(flow_.patches);
+  const auto side = [&](double x) { return scaled_exp_beyond_linear(x, exponent_) + m * x * std::exp(-exponent_); };
+  return between(side(start_.nu), side(nu));
+}
+
+Invariant::Side Invariant::confidence_side(double mu) {
+  const double m = static_cast<double>(flow_.patches), c = static_cast<double>(flow_.classes);
+  const double one = std::exp(-exponent_);
+  if (flow_.loss == Loss::hard) {
+    const auto slope = [&](double u) { return log_advantage(c, u) * (std::exp(u - exponent_) + (c - 1) * one); };
+    integral_ += integrate_panels(integral_end_, mu, slope);
+    integral_end_ = mu;
+    const double change = (m - 1) / c * integral_;
+    // A start far from zero cannot be told from others as near as rounding.
+    return {change, std::max(std::abs(change), std::abs((m - 1) / c * slope(start_.mu) * start_.mu))};
+  }
+  const auto side = [&](double u) {
+    if (flow_.loss == Loss::soft) return (m - 1) / c * (c - 1) * (u * u / 2) * one;
+    return (m - 1) / c * ((c - 1) / c) *
+           (scaled_exp_beyond_linear(u, exponent_) + (c - 1) * scaled_exp_beyond_linear(-u, exponent_));
+  };
+  return between(side(start_.mu), side(mu));
+}
+
+Invariant::Side Invariant::clock_side(double mu) const {
+  return between(fixed_focus_clock(flow_, start_.mu, exponent_), fixed_focus_clock(flow_, mu, exponent_));
+}
+
+double Invariant::violation(double t, const GapState& state) {
+  set_exponent(state);
+  const double passed = flow_.alpha ? fixed_focus_clock_rate(flow_) * t * std::exp(-exponent_) : 0;
+  const Side left = flow_.alpha ? clock_side(state.mu) : focus_side(state.nu);
+  const Side right = flow_.alpha ? Side{passed, passed} : confidence_side(state.mu);
+  const double size = std::max(left.size, right.size);
+  const double found = size == 0 ? 0 : std::abs(left.change - right.change) / size;
+  largest_ = std::max(largest_, found);
+  return found;
+}
+
+}  // namespace fcam
