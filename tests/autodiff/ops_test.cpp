@@ -66,6 +66,30 @@ TEST_CASE("gradients of logsumexp, sum and mean") {
   }
 }
 
+TEST_CASE("gradient of take from scores and from patches, some positions taken twice and some not at all") {
+  const std::vector<int> positions{2, 0, 2, 1, 1, 1};
+  for (const Shape& shape : {Shape{2, 3}, Shape{2, 3, 4}, Shape{3, 3, 2, 2}, Shape{6, 3}}) {
+    CHECK(check_operation("take", {normal_tensor(shape)}, [&](auto&, auto& x) { return take(x[0], positions); }) == "");
+  }
+}
+
+TEST_CASE("take gives the parts at the positions, bag by bag") {
+  Tape<double> tape;
+  const Tensor<double> x = tensor({2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const std::vector<int> positions{2, 0, 1, 1};
+  const Var<double> y = take(tape.constant(x), positions);
+  CHECK(shape_of(y.value()) == Shape{2, 2, 2});
+  CHECK(elements(y) == std::vector<double>{5, 6, 1, 2, 9, 10, 9, 10});
+}
+
+TEST_CASE("detach passes the value on and no gradient") {
+  Tape<double> tape;
+  const Tensor<double> x = tensor({1}, {3});
+  const Var<double> v = tape.variable(x);
+  tape.backward(v * detach(v));
+  CHECK(v.gradient().data()[0] == 3);
+}
+
 TEST_CASE("gradient of pick from rows and from rows of patches") {
   const std::vector<int> index{2, 0, 1};
   CHECK(check_operation("pick (B,C)", {normal_tensor({3, 4})}, [&](auto&, auto& x) { return pick(x[0], index); }) ==

@@ -63,3 +63,11 @@ TEST_CASE("Adam takes PyTorch's steps") {
   check_path(descend({.kind = OptimizerOptions::Kind::adam, .learning_rate = 0.1}, 4),
              {0.9000000005, 0.8004122286917927, 0.7015862729460302, 0.6039390605737459});
 }
+
+TEST_CASE("weight decay is PyTorch's: in the gradient of SGD, apart from it in Adam") {
+  // torch.optim.SGD([w], lr=0.1, momentum=0.9, weight_decay=0.5) and AdamW([w], lr=0.1, weight_decay=0.5), float64
+  check_path(descend({.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.5}, 4),
+             {0.75, 0.3375, -0.118125, -0.49865625});
+  check_path(descend({.kind = OptimizerOptions::Kind::adam, .learning_rate = 0.1, .weight_decay = 0.5}, 4),
+             {0.8500000004999999, 0.7082484433597452, 0.5749739307415966, 0.4505145183555379});
+}

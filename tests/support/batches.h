@@ -16,6 +16,7 @@ Batch<T> random_batch(std::size_t size, std::size_t m, const Shape& patch, int c
   for (std::size_t b = 0; b < size; ++b) {
     batch.label.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(classes))));
     batch.z.push_back(static_cast<int>(random.below(m)));
+    batch.index.push_back(b);
   }
   return batch;
 }

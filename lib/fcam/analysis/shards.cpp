@@ -12,6 +12,7 @@ void load(const Mosaics& mosaics, std::span<const std::size_t> indices, Mosaic& 
   batch.x.resize(shape);
   batch.label.resize(indices.size());
   batch.z.resize(indices.size());
+  batch.index.assign(indices.begin(), indices.end());
   for (std::size_t b = 0; b < indices.size(); ++b) {
     mosaics.draw(indices[b], scratch);
     mosaics.copy(scratch, batch.x.data() + b * bag_size);

@@ -55,7 +55,7 @@ template <class T>
 void Graph<T>::clear(ModelGradient<T>* gradient) {
   tape_.clear();
   gradient_ = gradient;
-  used_applications_ = 0;
+  used_applications_ = used_positions_ = 0;
   patches_.reset();
   scores_.reset();
   patch_logits_.reset();
@@ -91,6 +91,19 @@ Var<T> Graph<T>::classify(const Batch<T>& batch) {
   const Var<T> x = patches(batch);
   if (!patch_logits_) patch_logits_ = classify_apart(x);
   return *patch_logits_;
+}
+
+template <class T>
+Var<T> Graph<T>::classify_at(const Batch<T>& batch, const std::vector<int>& positions) {
+  return classify_apart(take(patches(batch), positions));
+}
+
+template <class T>
+std::vector<int>& Graph<T>::positions() {
+  if (used_positions_ == positions_.size()) positions_.emplace_back();
+  std::vector<int>& list = positions_[used_positions_++];
+  list.clear();
+  return list;
 }
 
 template <class T>

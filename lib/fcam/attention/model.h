@@ -19,6 +19,9 @@ struct Batch {
   Tensor<T> x;             ///< (B, m, patch shape...)
   std::vector<int> label;  ///< B classes y
   std::vector<int> z;      ///< B positions of the foreground, -1 where not known
+  /// Which mosaics these are: B numbers, for a loss that draws. What it draws for one is a function of the two.
+  std::vector<std::uint64_t> index = {};
+  std::uint64_t draw_seed = 0;  ///< of the epoch
 
   std::size_t size() const { return label.size(); }
 };
@@ -83,6 +86,11 @@ class Graph {
   void hold_focus(Var<T> scores) { scores_ = scores; }
   /// g of each patch: (B, m, C). The batch must outlive the record.
   Var<T> classify(const Batch<T>& batch);
+  /// g of some patches alone: those at k positions a mosaic, (B, k) numbers below m -> (B, k, C). The batch and the
+  /// positions must outlive the record; positions() gives room that does.
+  Var<T> classify_at(const Batch<T>& batch, const std::vector<int>& positions);
+  /// A list for positions, empty, that lives until the next clear().
+  std::vector<int>& positions();
   /// g of one patch a mosaic, such as a blend: (B, patch shape...) -> (B, C). Remembered as bag_logits(),
   /// from which soft inference takes its scores.
   Var<T> classify(Var<T> x);
@@ -107,7 +115,8 @@ class Graph {
   Tape<T> tape_;
   Workspace<T> workspace_;
   std::deque<Application<T>> applications_;  // reused in the order of use
-  std::size_t used_applications_ = 0;
+  std::deque<std::vector<int>> positions_;   // likewise
+  std::size_t used_applications_ = 0, used_positions_ = 0;
   std::optional<Var<T>> patches_, scores_, patch_logits_, bag_logits_;
 };
 

@@ -277,6 +277,36 @@ Var<T> log_probability(Var<T> x, const std::vector<int>& index) {
 }
 
 template <class T>
+Var<T> take(Var<T> x, const std::vector<int>& positions) {
+  TensorShape shape = x.value().shape();
+  assert(shape.size() >= 2 && positions.size() % shape[0] == 0);
+  const std::size_t m = shape[1], part = x.value().size() / (shape[0] * m), k = positions.size() / shape[0];
+  shape[1] = k;
+  Node<T>& node = x.tape().record({x}, shape, [](Node<T>& n) {
+    const auto& taken = *static_cast<const std::vector<int>*>(n.context);
+    const auto &from = n.input(0).value().shape(), &to = n.value().shape();
+    const std::size_t count = to[1], length = n.value().size() / (to[0] * count);
+    const T* g = n.gradient.data();
+    n.input(0).contribute_rows(from[1] * length, [&, count, length](std::size_t b) {
+      return [index = taken.data() + b * count, row = g + b * count * length, count, length](std::size_t at) {
+        T total = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+          if (static_cast<std::size_t>(index[i]) == at / length) total += row[i * length + at % length];
+        }
+        return total;
+      };
+    });
+  });
+  node.context = &positions;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    assert(positions[i] >= 0 && static_cast<std::size_t>(positions[i]) < m);
+    const T* from = x.value().data() + (i / k * m + static_cast<std::size_t>(positions[i])) * part;
+    std::copy_n(from, part, node.own_value.data() + i * part);
+  }
+  return Var<T>(node);
+}
+
+template <class T>
 Var<T> blend(Var<T> a, Var<T> x) {
   const auto& shape = x.value().shape();
   assert(shape.size() >= 2 && shape[0] == a.value().shape()[0] && shape[1] == a.value().shape()[1]);
@@ -316,6 +346,7 @@ Var<T> blend(Var<T> a, Var<T> x) {
   template Var<T> mean(Var<T>);                                     \
   template Var<T> pick(Var<T>, const std::vector<int>&);            \
   template Var<T> log_probability(Var<T>, const std::vector<int>&); \
+  template Var<T> take(Var<T>, const std::vector<int>&);            \
   template Var<T> blend(Var<T>, Var<T>);
 FCAM_INSTANTIATE(float)
 FCAM_INSTANTIATE(double)

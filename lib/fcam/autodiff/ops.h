@@ -68,6 +68,17 @@ Var<T> pick(Var<T> x, const std::vector<int>& index);
 template <class T>
 Var<T> log_probability(Var<T> x, const std::vector<int>& index);
 
+/// Some parts of each bag: x (B, m, P...) and k positions a bag, (B, k) numbers below m -> (B, k, P...). The positions
+/// may repeat; they are not copied and must outlive the backward sweep.
+template <class T>
+Var<T> take(Var<T> x, const std::vector<int>& positions);
+
+/// The value alone: no gradient passes.
+template <class T>
+Var<T> detach(Var<T> x) {
+  return x.tape().constant(x.value());
+}
+
 /// sum_j a_j x_j, the soft attention of each bag: a (B, m) and x (B, m, P...) -> (B, P...).
 template <class T>
 Var<T> blend(Var<T> a, Var<T> x);

@@ -20,8 +20,9 @@ void Optimizer<T>::update(std::size_t first, std::size_t count, T* weights, cons
   if (options_.kind == OptimizerOptions::Kind::sgd) {
     const T rate = static_cast<T>(options_.learning_rate), momentum = static_cast<T>(options_.momentum);
     T* const velocity = averages_[0].values.data() + first;
+    const T decay = static_cast<T>(options_.weight_decay);
     for (std::size_t i = 0; i < count; ++i) {
-      velocity[i] = momentum * velocity[i] + gradient[i];
+      velocity[i] = momentum * velocity[i] + (gradient[i] + decay * weights[i]);
       weights[i] -= rate * velocity[i];
     }
     return;
@@ -33,12 +34,13 @@ void Optimizer<T>::update(std::size_t first, std::size_t count, T* weights, cons
   const T square_scale = static_cast<T>(1 / std::sqrt(square_correction));
   const T beta1 = static_cast<T>(options_.beta1), beta2 = static_cast<T>(options_.beta2);
   const T epsilon = static_cast<T>(options_.epsilon);
+  const T kept = static_cast<T>(1 - options_.learning_rate * options_.weight_decay);
   T* const mean = averages_[0].values.data() + first;
   T* const square = averages_[1].values.data() + first;
   for (std::size_t i = 0; i < count; ++i) {
     mean[i] = beta1 * mean[i] + (1 - beta1) * gradient[i];
     square[i] = beta2 * square[i] + (1 - beta2) * gradient[i] * gradient[i];
-    weights[i] -= rate * mean[i] / (std::sqrt(square[i]) * square_scale + epsilon);
+    weights[i] = kept * weights[i] - rate * mean[i] / (std::sqrt(square[i]) * square_scale + epsilon);
   }
 }
 

@@ -13,7 +13,9 @@ struct OptimizerOptions {
   enum class Kind { sgd, adam };
   Kind kind = Kind::sgd;
   double learning_rate = 0.05;
-  double momentum = 0.9;                              ///< sgd: v <- momentum v + g, w <- w - learning_rate v
+  double momentum = 0.9;    ///< sgd: v <- momentum v + g, w <- w - learning_rate v
+  double weight_decay = 0;  ///< sgd: g + weight_decay w instead of g; adam: w <- (1 - learning_rate weight_decay) w
+                            ///< first (AdamW, Loshchilov and Hutter 2019)
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam (Kingma and Ba 2015), bias corrected
 };
 
