@@ -13,6 +13,7 @@
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
 #include "fcam/base/text.h"
+#include "fcam/training/safetensors.h"
 
 namespace {
 
