@@ -137,7 +137,7 @@ int train(Options& options, CommandLine& line) {
     return exit_done;
   }
   folder.remove_model();  // of an earlier end, where the run goes on
-  progress.line("run " + quote(folder.path) + (goes_on ? ", going on after epoch " + done : ", starting"));
+  progress.line("run " + quote(folder.path) + (goes_on ? ", going on after epoch " + done : ""));
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
   double seconds = goes_on ? seconds_before(folder) : 0;
