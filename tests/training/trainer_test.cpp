@@ -84,7 +84,7 @@ void check_refused(const TrainerOptions& options, std::initializer_list<std::str
 LossFunction<float> tempered(float temperature) {
   return [temperature](Graph<float>& graph, const Batch<float>& batch) {
     const auto log_a = log_softmax(graph.focus(batch) / temperature);
-    return -mean(logsumexp(log_a + pick(log_softmax(graph.classify(batch)), batch.label)));
+    return -mean(logsumexp(log_a + log_probability(graph.classify(batch), batch.label)));
   };
 }
 
