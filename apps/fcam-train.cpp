@@ -227,7 +227,7 @@ int train(Options& options, CommandLine& line) {
   progress.line("run " + quote(folder.path) +
                 (ended     ? " has done its " + done + " epochs"
                  : goes_on ? ", going on after epoch " + done
-                           : ", starting"));
+                           : ""));
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   if (ended) {
     settle_summary(folder, trainer);

@@ -33,7 +33,7 @@ std::string svg_style() {
          "svg .middle{text-anchor:middle}\nsvg .end{text-anchor:end}\n"
          "svg .grid{stroke:var(--grid);stroke-width:1;fill:none}\nsvg .axis{stroke:var(--faint);stroke-width:1;"
          "fill:none}\nsvg .line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}\n"
-         "svg .line.faint{stroke-width:1;opacity:.45}\n";
+         "svg .line.faint{stroke-width:1;opacity:.45}\nsvg .dot{stroke-width:6}\n";
 }
 
 std::string escape_markup(std::string_view text) {

@@ -146,13 +146,19 @@ Panel draw(const LinePanel& panel) {
   svg += upright_text_at(14, top + inner_height / 2, panel.y_label);
   for (const Line& line : panel.lines) {
     std::string path;
+    std::size_t count = 0;
     for (const auto& point : line.points) {
       if (!visible(panel, point)) continue;
+      ++count;
       path += (path.empty() ? "M" : "L") + at(x_of(point.first)) + " " + at(y_of(point.second));
     }
-    if (path.empty()) continue;
-    svg += "<path d=\"" + path + "\" class=\"line" + (line.faint ? " faint" : "") + "\" style=\"stroke:" + line.color +
-           "\"/>\n";
+    if (count == 0) continue;
+    if (count == 1) path += "h0";  // a dot, by its round ends
+    svg += "<path d=\"" + path + "\" class=\"line" +
+           (line.faint   ? " faint"
+            : count == 1 ? " dot"
+                         : "") +
+           "\" style=\"stroke:" + line.color + "\"/>\n";
   }
   return {static_cast<std::size_t>(width), static_cast<std::size_t>(height), std::move(svg), panel.title};
 }

@@ -7,6 +7,7 @@
 #include "fcam/analysis/heat_map.h"
 #include "fcam/analysis/linear_population.h"
 #include "fcam/analysis/metrics.h"
+#include "fcam/analysis/observations.h"
 #include "fcam/attention/fixed_focus.h"
 #include "fcam/attention/inference.h"
 #include "fcam/attention/loss_check.h"

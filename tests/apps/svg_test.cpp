@@ -72,6 +72,7 @@ TEST_CASE("lines leave out what has no place", "[svg]") {
     const std::size_t end = svg.find("\" class=\"line\"");
     return count(svg.substr(svg.rfind("<path", end), end - svg.rfind("<path", end)), "L");
   };
+  CHECK_THAT(draw_one({{1, 2}, {2, nan}}, false).elements, Contains("h0\" class=\"line dot\""));
   CHECK(steps_of_line({{0, 1}, {1, 2}, {10, nan}, {100, 3}}, false) == 2);
   CHECK(steps_of_line({{0, 1}, {1, 2}, {10, nan}, {100, 3}}, true) == 1);
   CHECK(count(draw_one({{0, 1}, {1, 2}, {100, 3}}, true).elements, ">0<") == 1);  // on the y axis alone
