@@ -76,8 +76,8 @@ void require_same_run(const CommandLine& line, const Options& options, const Run
   declare_all(recorded_line, recorded);
   require_unchanged(line, recorded_line, folder.config(), {"epochs", "eval-every", "stop-loss", "patience"});
   if ((options.patience > 0) == (recorded.patience > 0)) return;
-  throw UsageError("patience: expected " + std::string(recorded.patience > 0 ? "some" : "none") + ", as " +
-                   quote(folder.config()) + " has, found " + std::to_string(options.patience));
+  throw UsageError("patience: expected " + std::to_string(recorded.patience) + ", as " + quote(folder.config()) +
+                   " has, found " + std::to_string(options.patience));
 }
 
 void load_run(const RunFolder& folder, const Options& options, Trainer<float>& trainer) {
