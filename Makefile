@@ -216,7 +216,7 @@ bench-compare: $(BUILD)/bin/fcam-bench
 
 # --- what fcam needs ---------------------------------------------------------------------------------------------------
 PACKAGES := libxtensor-dev libxtensor-blas-dev libopenblas-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev \
-  libpng-dev libjpeg-dev gnuplot-nox dataset-fashion-mnist curl
+  libpng-dev libjpeg-dev pkg-config gnuplot-nox dataset-fashion-mnist curl
 
 deps:
 	@if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then \
