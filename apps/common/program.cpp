@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -20,7 +21,9 @@
 namespace fcam::apps {
 namespace {
 
-volatile std::sig_atomic_t received_signal = 0;
+// The handler may run on any thread.
+std::atomic<int> received_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void note_signal(int signal) {
   received_signal = signal;
