@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "common/flow_figure.h"
+#include "common/outputs.h"
 #include "common/program.h"
 #include "common/progress.h"
 #include "fcam/analysis/linear_population.h"
@@ -187,6 +188,7 @@ std::string title_of(const Options& options, bool fixed_focus) {
 int run(const Options& options, const CommandLine& line) {
   const std::vector<Loss> losses = losses_of(options);
   check(options, line);
+  check_outputs({{"csv", options.csv}, {"plot", options.plot}});
   const bool fixed_focus = line.given("alpha");
   const std::vector<double> times = times_of(options);
   Progress progress(options.common.quiet);

@@ -7,6 +7,7 @@
 
 #include "common/contact_sheet.h"
 #include "common/model_options.h"
+#include "common/outputs.h"
 #include "common/program.h"
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
@@ -132,6 +133,7 @@ void show(const Mosaics& mosaics, std::size_t count) {
 }
 
 int look(Options& options, const CommandLine& line) {
+  check_outputs({{"csv", options.csv}, {"png", options.png}});
   std::string text;
   const auto load = [&](Split split) {
     DataSet data = load_data(options.data, options.common.seed, split);

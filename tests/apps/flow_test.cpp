@@ -194,3 +194,10 @@ TEST_CASE("a table or figure of fcam-flow that cannot be written is exit code 4"
   }
   CHECK(std::filesystem::is_empty(folder.path()));
 }
+
+TEST_CASE("fcam-flow refuses two outputs into one file, and tries both before it begins", "[flow]") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of(command(folder, "fcam-flow --csv a.svg --plot a.svg"), 2), Contains("a.svg"));
+  CHECK_THAT(error_of(command(folder, "fcam-flow --csv nowhere/a.csv"), 4), Contains("nowhere/a.csv"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}

@@ -178,3 +178,11 @@ TEST_CASE("the Bayes risk of a teacher's mosaics is told, and is that of its siz
   CHECK_THAT(run_well(command(folder, "fcam-mosaic --data linear --classes 3 --train 5 --test 5")).out,
              !Contains("Bayes"));
 }
+
+TEST_CASE("two outputs into one file are refused before anything is read", "[mosaic]") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of(command(folder, "fcam-mosaic --data npy:nowhere --csv both.png --png ./both.png"), 2),
+             Contains("both.png"));
+  CHECK_THAT(error_of(command(folder, "fcam-mosaic --data shapes --csv nowhere/a.csv"), 4), Contains("nowhere/a.csv"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
