@@ -52,7 +52,7 @@ void declare_all(CommandLine& line, Options& options) {
   line.list("loss", options.losses, "losses to train with (default: sa,ha,lv)");
   line.list("alpha", options.alphas, "attention on the foreground, from 0 to 1 (default: 0.2,0.4,0.6,0.8,1)");
   line.count("epochs", options.epochs, 1, unbounded, "times that every mosaic is seen");
-  line.number("step", options.step, 1e-6, 1, "of alpha in the incentive L(alpha) - L(alpha + step)");
+  line.number("step", options.step, 1e-6, 1, "of alpha in the incentive L(alpha) - L(min(alpha + step, 1))");
   line.count("batch", options.batch, 1, unbounded, "mosaics a step");
   line.number("lr", options.learning_rate, 0, infinity,
               "learning rate (default: on images sa 0.004, ha 0.01, lv 0.05; on vectors sa 0.05, ha 0.01, lv 0.05)");

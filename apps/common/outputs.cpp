@@ -16,7 +16,10 @@ bool same_file(const std::string& a, const std::string& b) {
   if (fs::exists(a, ignored) && fs::exists(b, ignored)) {
     return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
   }
-  return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+  const auto place = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  return place(a) == place(b);
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ bool nobody_reads(int descriptor) {
 
 int run_program(const char* name, const std::function<int()>& body) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shows as a failed write
+  std::signal(SIGXFSZ, SIG_IGN);  // so does a file that may not grow
   hold_standard_descriptors();
   const int code = guarded(name, body);
   errno = 0;

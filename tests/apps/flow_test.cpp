@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "support/golden.h"
@@ -199,5 +200,15 @@ TEST_CASE("fcam-flow refuses two outputs into one file, and tries both before it
   const TemporaryFolder folder;
   CHECK_THAT(error_of(command(folder, "fcam-flow --csv a.svg --plot a.svg"), 2), Contains("a.svg"));
   CHECK_THAT(error_of(command(folder, "fcam-flow --csv nowhere/a.csv"), 4), Contains("nowhere/a.csv"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("a limit on the size of files is an output that could not be written", "[flow]") {
+  const TemporaryFolder folder;
+  const char* bin = std::getenv("FCAM_BIN");
+  const std::string program = std::filesystem::absolute(bin != nullptr ? bin : "build/bin").string() + "/fcam-flow";
+  const Command limited{.arguments = {"/bin/sh", "-c", "ulimit -f 1; exec \"$0\" --csv a.csv > /dev/null", program},
+                        .folder = folder.path().string()};
+  CHECK_THAT(error_of(limited, 4), Contains("a.csv"));
   CHECK(std::filesystem::is_empty(folder.path()));
 }

@@ -190,3 +190,10 @@ TEST_CASE("times are at equal distances or ratios, both ends exact", "[dynamics]
   }
   CHECK(log_times(2, 2, 3) == std::vector<double>{2, 2, 2});
 }
+
+TEST_CASE("Euler's method counts a last step that is cut short") {
+  const Flow flow{.loss = Loss::soft, .patches = 5, .classes = 3};
+  CHECK(integrate_euler(flow, {10}, {.dt = 2.5}).steps == 4);
+  CHECK(integrate_euler(flow, {10}, {.dt = 3}).steps == 4);
+  CHECK(integrate_euler(flow, {10}, {.dt = 20}).steps == 1);
+}

@@ -239,7 +239,7 @@ Trajectory integrate_euler(const Flow& flow, const std::vector<double>& times, c
       recorder.record(along(y, recorder.next() - t, rates));
       if (options.on_sample) options.on_sample(recorder.count());
     }
-    if (recorder.done()) return recorder.finish(step, 0);
+    if (recorder.done()) return recorder.finish(recorder.end() > t ? step + 1 : step, 0);
     y = along(y, options.dt, rates);
     if (!is_finite(y)) {
       throw UnfinishedError(to_string(flow.loss) + ": expected finite gaps, found others at time " + shortest(arrived),
