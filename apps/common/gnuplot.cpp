@@ -1,7 +1,6 @@
 #include "common/gnuplot.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -15,14 +14,14 @@
 #include "common/utf8.h"
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
+#include "fcam/base/text.h"
 
 namespace fcam::apps {
 namespace {
 
 // "svg", "png" or "pdf".
 std::string kind_of(const std::string& path) {
-  std::string end = path.size() < 4 ? path : path.substr(path.size() - 4);
-  std::transform(end.begin(), end.end(), end.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string end = lower_case(path.size() < 4 ? path : path.substr(path.size() - 4));
   if (end != ".svg" && end != ".png" && end != ".pdf") {
     throw UsageError("plot: expected a file name that ends in .svg, .png or .pdf, found " + quote(path));
   }

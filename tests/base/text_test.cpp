@@ -76,3 +76,8 @@ TEST_CASE("numbers do not follow the locale", "[base]") {
   CHECK(short_text == "1234567.5");
   CHECK(fixed_text == "1234567.50");
 }
+
+TEST_CASE("names in lower case: the letters of ASCII alone", "[base]") {
+  CHECK(lower_case("") == "");
+  CHECK(lower_case("AZ az09-_[@{\xC3\x84\xFF") == "az az09-_[@{\xC3\x84\xFF");
+}

@@ -21,8 +21,6 @@ constexpr double against_lv = 0.25;      // SA's at alpha 1 that is "near zero",
 constexpr double away_from_zero = 0.2;   // nats per unit of alpha
 constexpr double small_for_long = 0.25;  // of the loss's largest incentive, over the first half of the epochs
 
-Measured missing(const std::string& what) { return {std::nan(""), what}; }
-
 // Several numbers, one for each of some curves, or what is missing for them.
 struct Numbers {
   std::vector<double> values;

@@ -3,13 +3,12 @@
 #include <limits>
 
 #include "fcam/analysis/observations.h"
+
 namespace fcam {
 namespace {
 
 // "Converges" is taken as: the loss falls to half. For smaller losses docs/math.md says who is first.
 constexpr double converged_loss = 0.5;
-
-Measured missing(const std::string& what) { return {std::nan(""), what}; }
 
 // When the loss has fallen to converged_loss of its start, interpolated between points; infinite: it does not.
 double time_of_convergence(const FlowPath& path) {

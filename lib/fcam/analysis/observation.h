@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fcam {
@@ -37,6 +38,8 @@ struct Measured {
   double value = std::numeric_limits<double>::quiet_NaN();
   std::string missing = {};
 };
+
+inline Measured missing(std::string what) { return {.missing = std::move(what)}; }
 
 /// Observations that hold where the number is at most, or above, the threshold.
 Observation at_most(std::string id, std::string statement, std::string measure, double threshold, Measured measured);

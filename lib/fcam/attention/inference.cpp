@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "fcam/base/error.h"
+#include "fcam/base/text.h"
 
 namespace fcam {
 namespace {
@@ -54,8 +54,7 @@ std::string to_string(Inference rule) {
 }
 
 Inference find_inference(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(name);
   std::vector<std::string> known;
   for (const Inference rule : rules) {
     known.push_back(to_string(rule));

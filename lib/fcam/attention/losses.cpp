@@ -1,10 +1,9 @@
 #include "fcam/attention/losses.h"
 
-#include <algorithm>
 #include <cassert>
-#include <cctype>
 
 #include "fcam/base/error.h"
+#include "fcam/base/text.h"
 
 namespace fcam {
 
@@ -18,8 +17,7 @@ const std::vector<NamedLoss>& named_losses() {
 }
 
 const NamedLoss& find_loss(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(name);
   std::vector<std::string> known;
   for (const NamedLoss& loss : named_losses()) {
     if (loss.name == lower) return loss;

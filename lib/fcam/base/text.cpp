@@ -29,4 +29,12 @@ std::string fixed(double value, int digits) {
   return text_of(value, before_decimals + static_cast<std::size_t>(digits), std::chars_format::fixed, digits);
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
 }  // namespace fcam

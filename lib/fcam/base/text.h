@@ -1,7 +1,8 @@
-// Numbers as text, the same whatever the locale of the program: a decimal point, digits never grouped.
+// Text, the same whatever the locale of the program: numbers with a decimal point and no groups, names in lower case.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace fcam {
 
@@ -11,5 +12,8 @@ std::string shortest(double value);
 /// `value` rounded to `digits` decimals, never in scientific notation; what is not finite as in shortest().
 /// Requires digits >= 0.
 std::string fixed(double value, int digits);
+
+/// With the letters A to Z as a to z; other bytes stay.
+std::string lower_case(std::string_view text);
 
 }  // namespace fcam

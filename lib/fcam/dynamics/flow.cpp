@@ -1,7 +1,5 @@
 #include "fcam/dynamics/flow.h"
 
-#include <algorithm>
-#include <cctype>
 #include <vector>
 
 #include "fcam/base/error.h"
@@ -46,8 +44,7 @@ double marginal_value(const Flow& flow, const GapState& state) {
 std::string to_string(Loss loss) { return loss == Loss::soft ? "sa" : loss == Loss::hard ? "ha" : "lv"; }
 
 Loss find_flow_loss(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(name);
   std::vector<std::string> known;
   for (const Loss loss : all_losses) {
     if (to_string(loss) == lower) return loss;
