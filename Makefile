@@ -98,8 +98,18 @@ ifeq ($(findstring x86_64,$(shell $(CXX) -dumpmachine)),x86_64)
 $(OBJ)/lib/fcam/nn/conv_v%.o: FILE_FLAGS = -march=x86-64-$(patsubst conv_%,%,$(basename $(notdir $@)))
 endif
 # Tests take longer to compile than to run, and Catch2's main takes no time to run at all.
-$(OBJ)/tests/%.o: FILE_FLAGS := -O1
+TEST_FLAGS ?= -O1
+PRELUDE    := $(OBJ)/tests/prelude.h
+$(OBJ)/tests/%.o: FILE_FLAGS = $(TEST_FLAGS) -include $(PRELUDE)
+$(OBJ)/tests/fuzz/%.o: FILE_FLAGS = $(TEST_FLAGS)
 $(OBJ)/tests/catch_main.o: FILE_FLAGS := -O0
+$(filter-out $(OBJ)/tests/catch_main.o,$(TEST_OBJECTS)): | $(PRELUDE).gch
+$(PRELUDE).gch: tests/prelude.h $(FLAGS_FILE)
+	@mkdir -p $(@D)
+	@$(if $(V),:,echo "  CXX   $<")
+	$(Q)cp $< $(PRELUDE)
+	$(Q)$(CXX) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) $(TEST_FLAGS) -MMD -MP -MF $(PRELUDE).d -MT $@ \
+	  -x c++-header -o $@ $<
 
 $(LIBRARY): $(LIB_OBJECTS)
 	@$(if $(V),:,echo "  AR    $@")
@@ -130,13 +140,13 @@ test-kills:
 
 # Debug information and checks that stop at the first fault; its own build folder.
 asan:
-	$(Q)$(MAKE) test BUILD=$(BUILD)/asan OPTIMIZE='-O1 -g1 -march=$(ARCH)' \
+	$(Q)$(MAKE) test BUILD=$(BUILD)/asan OPTIMIZE='-O1 -g1 -march=$(ARCH)' TEST_FLAGS=-O0 \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
 
 # What threads do to each other. OpenBLAS is not instrumented; nor are forked children followed.
 tsan:
 	$(Q)TSAN_OPTIONS='halt_on_error=1 die_after_fork=0 suppressions=$(CURDIR)/tests/tsan-suppressions.txt' \
-	  $(MAKE) test BUILD=$(BUILD)/tsan OPTIMIZE='-O1 -g1 -march=$(ARCH)' SANITIZE='-fsanitize=thread'
+	  $(MAKE) test BUILD=$(BUILD)/tsan OPTIMIZE='-O1 -g1 -march=$(ARCH)' TEST_FLAGS=-O0 SANITIZE='-fsanitize=thread'
 
 # --- fuzzing -----------------------------------------------------------------------------------------------------------
 # Each reader of files under libFuzzer and the sanitizers, one after the other; tests/fuzz/fuzz.h limits its memory. The

@@ -66,18 +66,23 @@ void* operator new(std::size_t size, std::align_val_t a, const std::nothrow_t&) 
 void* operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
   return allocate(size, static_cast<std::size_t>(a));
 }
-void operator delete(void* place) noexcept { std::free(place); }
-void operator delete[](void* place) noexcept { std::free(place); }
-void operator delete(void* place, std::size_t) noexcept { std::free(place); }
-void operator delete[](void* place, std::size_t) noexcept { std::free(place); }
-void operator delete(void* place, std::align_val_t) noexcept { std::free(place); }
-void operator delete[](void* place, std::align_val_t) noexcept { std::free(place); }
-void operator delete(void* place, std::size_t, std::align_val_t) noexcept { std::free(place); }
-void operator delete[](void* place, std::size_t, std::align_val_t) noexcept { std::free(place); }
-void operator delete(void* place, const std::nothrow_t&) noexcept { std::free(place); }
-void operator delete[](void* place, const std::nothrow_t&) noexcept { std::free(place); }
-void operator delete(void* place, std::align_val_t, const std::nothrow_t&) noexcept { std::free(place); }
-void operator delete[](void* place, std::align_val_t, const std::nothrow_t&) noexcept { std::free(place); }
+// Not inlined, or the compiler takes a free() here for one of memory from somebody else's new.
+[[gnu::noinline]] void operator delete(void* place) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete[](void* place) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete(void* place, std::size_t) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete[](void* place, std::size_t) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete(void* place, std::align_val_t) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete[](void* place, std::align_val_t) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete(void* place, std::size_t, std::align_val_t) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete[](void* place, std::size_t, std::align_val_t) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete(void* place, const std::nothrow_t&) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete[](void* place, const std::nothrow_t&) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete(void* place, std::align_val_t, const std::nothrow_t&) noexcept {
+  std::free(place);
+}
+[[gnu::noinline]] void operator delete[](void* place, std::align_val_t, const std::nothrow_t&) noexcept {
+  std::free(place);
+}
 
 namespace {
 
