@@ -54,8 +54,8 @@ void declare_all(CommandLine& line, Options& options) {
   line.flag("population", options.population,
             "also run gradient descent on the exact population loss with linear networks, and compare");
   line.group("Output");
-  line.text("csv", options.csv, "table: loss,t,mu,nu,alpha,beta,value", "FILE");
-  line.text("plot", options.plot, "figure of mu and nu against time", "FILE.svg|png|pdf");
+  line.output("csv", options.csv, "table: loss,t,mu,nu,alpha,beta,value");
+  line.output("plot", options.plot, "figure of mu and nu against time", "FILE.svg|png|pdf");
   declare(line, options.common);
   line.examples(
       "  fcam-flow --plot flow.svg\n"
@@ -79,6 +79,11 @@ void check(const Options& options, const CommandLine& line) {
   if (options.dt == 0) throw UsageError("dt: expected a number above 0, found 0");
   if (line.given("dt") && options.method == "adaptive" && !options.population) {
     throw UsageError("dt: expected it with --method euler or --population, found it without");
+  }
+  for (const char* name : {"rtol", "max-steps"}) {
+    if (line.given(name) && options.method == "euler" && !options.population) {
+      throw UsageError(std::string(name) + ": expected it with --method adaptive or --population, found it without");
+    }
   }
   if (options.population) {
     for (const char* name : {"alpha", "mu", "nu"}) {

@@ -1,7 +1,5 @@
 // fcam-mosaic: what a data set holds, and what mosaics drawn from it look like.
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
@@ -25,12 +23,6 @@ struct Options {
   std::string split = "train", png, csv, npy;
   std::size_t show = 0;
 };
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(value));
-  return digits.data();
-}
 
 std::string value_range(const Images& images) {
   const std::size_t size = images.count() * element_count(images.shape());
@@ -58,7 +50,7 @@ std::string describe(const Images& images) {
   std::vector<std::size_t> counts(images.class_names().size());
   for (const int label : images.labels()) ++counts[static_cast<std::size_t>(label)];
   return std::to_string(images.count()) + " items of " + to_string(images.shape()) + ", " + value_range(images) +
-         ", content hash " + hex(content_hash(images)) + "\n" + class_balance(images.class_names(), counts);
+         ", content hash " + hexadecimal(content_hash(images)) + "\n" + class_balance(images.class_names(), counts);
 }
 
 std::string describe(const Mosaics& bags) {
@@ -70,7 +62,7 @@ std::string describe(const Mosaics& bags) {
   }
   return std::to_string(bags.count()) + " bags of " + std::to_string(bags.patches()) + " patches of " +
          to_string(bags.shape()) + ", positions " + (bags.knows_positions() ? "known" : "not known") + ", " +
-         value_range(bags.images()) + ", content hash " + hex(content_hash(bags)) + "\n" +
+         value_range(bags.images()) + ", content hash " + hexadecimal(content_hash(bags)) + "\n" +
          class_balance(bags.class_names(), counts);
 }
 
@@ -89,13 +81,14 @@ std::string describe(const BayesRisk& risk) {
 }
 
 // One row a mosaic: base images by their index in the data set.
-void write_csv(const std::string& path, const Mosaics& mosaics) {
+void write_csv(const std::string& path, const Mosaics& mosaics, const StopSignals& signals) {
   AtomicFile file(path);
   std::string text = "index,label,z,foreground";
   for (std::size_t j = 1; j < mosaics.patches(); ++j) text += ",background_" + std::to_string(j);
   file.write(text + "\n");
   Mosaic mosaic;
   for (std::size_t i = 0; i < mosaics.count(); ++i) {
+    signals.check();
     mosaics.draw(i, mosaic);
     const auto z = static_cast<std::size_t>(mosaic.z);
     text = std::to_string(i) + "," + std::to_string(mosaic.label) + "," + std::to_string(mosaic.z) + "," +
@@ -109,12 +102,14 @@ void write_csv(const std::string& path, const Mosaics& mosaics) {
 }
 
 // Both splits, so that the folder is a data set.
-void write_npy_folder(const std::string& folder, const Mosaics& train, const Mosaics& test) {
+void write_npy_folder(const std::string& folder, const Mosaics& train, const Mosaics& test,
+                      const StopSignals& signals) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw WriteError(quote(folder) + ": expected to make a folder of that name, found: " + error.message());
-  write_npy_bags(folder, Split::train, train);
-  write_npy_bags(folder, Split::test, test);
+  const auto check = [&] { signals.check(); };
+  write_npy_bags(folder, Split::train, train, check);
+  write_npy_bags(folder, Split::test, test, check);
 }
 
 void show(const Mosaics& mosaics, std::size_t count) {
@@ -132,8 +127,21 @@ void show(const Mosaics& mosaics, std::size_t count) {
   }
 }
 
-int look(Options& options, const CommandLine& line) {
+void check_paths(const Options& options) {
+  const std::string& png = options.png;
+  if (!png.empty() && !png.starts_with("/dev/") && !lower_case(png).ends_with(".png")) {
+    throw UsageError("png: expected a name that ends in .png, found " + quote(png));
+  }
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.npy, options.data.data.substr(options.data.data.find(':') + 1), ignored)) {
+    throw UsageError("npy: expected another folder than that of --data, found " + quote(options.npy));
+  }
   check_outputs({{"csv", options.csv}, {"png", options.png}});
+}
+
+int look(Options& options, const CommandLine& line) {
+  check_paths(options);
+  const StopSignals signals;
   std::string text;
   const auto load = [&](Split split) {
     DataSet data = load_data(options.data, options.common.seed, split);
@@ -157,8 +165,9 @@ int look(Options& options, const CommandLine& line) {
     std::cout << describe(bayes_risk(make_teacher(options.data, options.common.seed), mosaics));
   }
   show(mosaics, options.show);
-  if (!options.csv.empty()) write_csv(options.csv, mosaics);
-  if (!options.npy.empty()) write_npy_folder(options.npy, train, test);
+  std::cout << std::flush;  // files may be standard output, too
+  if (!options.csv.empty()) write_csv(options.csv, mosaics, signals);
+  if (!options.npy.empty()) write_npy_folder(options.npy, train, test, signals);
   if (!options.png.empty()) write_png(options.png, contact_sheet(mosaics, options.show > 0 ? options.show : 20));
   return exit_done;
 }
@@ -172,8 +181,8 @@ int main(int argc, char** argv) {
     line.group("Mosaics");
     line.choice("split", options.split, {"train", "test"}, "which mosaics to show, and to write with --png and --csv");
     line.count("show", options.show, 0, 1'000'000, "print the first N mosaics");
-    line.text("png", options.png, "contact sheet of the first N (or 20) mosaics, the foreground framed", "FILE");
-    line.text("csv", options.csv, "all mosaics: index, label, z and the items they are made of", "FILE");
+    line.output("png", options.png, "contact sheet of the first N (or 20) mosaics, the foreground framed", "FILE.png");
+    line.output("csv", options.csv, "all mosaics: index, label, z and the items they are made of");
     line.text("npy", options.npy, "training and test mosaics as npy files, which --data npy:DIR reads back", "DIR");
     declare(line, options.data);
     declare(line, options.common);

@@ -177,6 +177,14 @@ void CommandLine::text(const std::string& name, std::string& value, const std::s
                            type, value);
 }
 
+void CommandLine::output(const std::string& name, std::string& value, const std::string& help,
+                         const std::string& type) {
+  text(name, value, help, type);
+  Options::Option& option = *options_->find(name);
+  option.recorded = false;
+  option.assign = [assign = option.assign](const std::string& text) { assign(text == "-" ? "/dev/stdout" : text); };
+}
+
 void CommandLine::count(const std::string& name, std::size_t& value, std::size_t least, std::size_t largest,
                         const std::string& help) {
   const auto assign = [&value, name, least, largest](const std::string& text) {
@@ -212,7 +220,7 @@ void CommandLine::number(const std::string& name, double& value, double least, d
 void CommandLine::list(const std::string& name, std::vector<std::string>& values, const std::string& help) {
   const auto elements = [&values, name](std::vector<std::string> parts) {
     for (const auto& part : parts) {
-      if (part.empty()) throw UsageError(name + ": expected names, found ''");
+      if (part.empty()) throw UsageError(name + ": expected names, found an empty one");
     }
     if (parts.empty()) throw UsageError(name + ": expected at least one name, found none");
     values = std::move(parts);
@@ -354,10 +362,10 @@ std::vector<std::string> split_list(const std::string& text) {
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    std::string part = CLI::detail::trim_copy(text.substr(begin, end - begin));
-    if (!part.empty()) parts.push_back(std::move(part));
+    parts.push_back(CLI::detail::trim_copy(text.substr(begin, end - begin)));
     begin = end + 1;
   }
+  if (parts.size() > 1 && parts.back().empty()) parts.pop_back();
   return parts;
 }
 

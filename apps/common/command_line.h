@@ -27,6 +27,8 @@ class CommandLine {
 
   void flag(const std::string& name, bool& value, const std::string& help);
   void text(const std::string& name, std::string& value, const std::string& help, const std::string& type = "TEXT");
+  /// A file to be written, "-" for standard output; for this call alone, as with not_recorded.
+  void output(const std::string& name, std::string& value, const std::string& help, const std::string& type = "FILE");
   /// Decimal whole numbers in [least, largest].
   void count(const std::string& name, std::size_t& value, std::size_t least, std::size_t largest,
              const std::string& help);
@@ -67,7 +69,7 @@ class CommandLine {
 bool parse_count(const std::string& text, std::uint64_t& value);
 /// Reads a finite decimal number, whatever the locale.
 bool parse_number(const std::string& text, double& value);
-/// "a, b,c" -> {"a", "b", "c"}; empty parts are dropped.
+/// "a, b,c" -> {"a", "b", "c"}; parts may be empty, after the last a comma may follow.
 std::vector<std::string> split_list(const std::string& text);
 
 }  // namespace fcam::apps

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <tuple>
 
 #include "common/image_folder.h"
 #include "fcam/base/error.h"
@@ -149,6 +150,14 @@ DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split) {
   if (options.labels != "fine" && name != "cifar100") {
     throw UsageError("labels: expected none with data " + quote(name) + ", found " + quote(options.labels));
   }
+  const bool made_to_order = name == "linear" || name == "teacher";
+  for (const auto& [option, value, usual, used] :
+       {std::tuple("classes", options.classes, DataOptions().classes, made_to_order),
+        std::tuple("dimension", options.dimension, DataOptions().dimension, name == "teacher")}) {
+    if (used || value == usual) continue;
+    throw UsageError(std::string(option) + ": expected none with data " + quote(name) + ", found " +
+                     std::to_string(value));
+  }
   DataSet data = found->load(options, path, seed, split);
   if (options.holdout != one_set_test && !data.held_out) {
     throw UsageError("holdout: expected none, as the data have a test set of their own, found " +
@@ -165,6 +174,9 @@ Mosaics make_mosaics(DataSet data, DataOptions& options, const CommandLine& line
   if (data.bags) {
     for (const char* name : {"foreground", "background"}) {
       if (line.given(name)) throw UsageError(std::string(name) + ": expected none with ready-made bags");
+    }
+    if (options.draws != DataOptions().draws) {
+      throw UsageError("draws: expected none with ready-made bags, found " + quote(options.draws));
     }
     settle(line, "patches", options.patches, data.bags->patches());
     settle(line, to_string(split), split == Split::train ? options.train : options.test, data.bags->count());

@@ -60,9 +60,8 @@ void OutputFolder::open(bool resume, bool force, FolderLock& lock) const {
   }
   lock.take(path);
   for (const std::string& name : names) require_writable(file(name));
-  for (const std::string& name : names) {
-    if (force) remove_file(file(name));
-  }
+  if (!force) return;
+  for (const std::string& name : names) remove_file(file(name));
 }
 
 void require_unchanged(const CommandLine& line, CommandLine& recorded, const std::string& config,

@@ -24,10 +24,15 @@ bool same_file(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs) {
+void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs,
+                   const std::vector<std::string>& inputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [name, path] = outputs[i];
     if (path.empty()) continue;
+    for (const std::string& input : inputs) {
+      if (input.empty() || !same_file(path, input)) continue;
+      throw UsageError(name + ": expected another file than one that is read, found " + quote(path));
+    }
     for (std::size_t j = 0; j < i; ++j) {
       const auto& [other_name, other_path] = outputs[j];
       if (other_path.empty() || !same_file(path, other_path)) continue;

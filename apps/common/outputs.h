@@ -7,8 +7,10 @@
 
 namespace fcam::apps {
 
-/// To be called before long work, with options and the paths they were given; empty paths are left out. Throws
-/// UsageError where two of them are the same file, WriteError where one could not be written.
-void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs);
+/// To be called before long work, with options and the paths they were given, and the files that are read; empty paths
+/// are left out. Throws UsageError where two outputs are the same file or one is an input, WriteError where one could
+/// not be written.
+void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs,
+                   const std::vector<std::string>& inputs = {});
 
 }  // namespace fcam::apps

@@ -38,6 +38,19 @@ int complain(const char* name, const char* message, int code) {
   return code;
 }
 
+int complain_of_memory(const char* name) {
+  return complain(name,
+                  "memory: expected sizes that fit into it, found a need for more; fewer or smaller patches, fewer "
+                  "mosaics (--train, --test, --batch) and smaller networks need less",
+                  exit_usage);
+}
+
+// Whether it is a pipe whose reading end is closed.
+bool nobody_reads(int descriptor) {
+  pollfd state{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return ::poll(&state, 1, 0) > 0 && (state.revents & POLLERR) != 0;
+}
+
 int guarded(const char* name, const std::function<int()>& body) {
   try {
     return body();
@@ -46,13 +59,16 @@ int guarded(const char* name, const std::function<int()>& body) {
   } catch (const DataError& error) {
     return complain(name, error.what(), exit_data);
   } catch (const WriteError& error) {
-    return complain(name, error.what(), exit_write);
+    // Of an output such as /dev/stdout; a closed pipe ends quietly.
+    return nobody_reads(STDOUT_FILENO) ? exit_write : complain(name, error.what(), exit_write);
   } catch (const DivergedError& error) {
     return complain(name, error.what(), exit_diverged);
+  } catch (const Stopped& stopped) {
+    return 128 + stopped.signal;
   } catch (const std::length_error&) {  // more than a container can hold
-    return complain(name, "memory: expected sizes that fit into it, found one that does not", exit_internal);
+    return complain_of_memory(name);
   } catch (const std::bad_alloc&) {
-    return complain(name, "memory: expected more of it, found none left", exit_internal);
+    return complain_of_memory(name);
   } catch (const std::exception& error) {
     return complain(name, error.what(), exit_internal);
   }
@@ -65,12 +81,6 @@ void hold_standard_descriptors() {
     if (descriptor > STDERR_FILENO) ::close(descriptor);
     if (descriptor < 0 || descriptor > STDERR_FILENO) return;
   }
-}
-
-// Whether it is a pipe whose reading end is closed.
-bool nobody_reads(int descriptor) {
-  pollfd state{.fd = descriptor, .events = POLLOUT, .revents = 0};
-  return ::poll(&state, 1, 0) > 0 && (state.revents & POLLERR) != 0;
 }
 
 }  // namespace
@@ -123,5 +133,9 @@ StopSignals::~StopSignals() {
 }
 
 int StopSignals::received() const { return received_signal; }
+
+void StopSignals::check() const {
+  if (received() != 0) throw Stopped{received()};
+}
 
 }  // namespace fcam::apps

@@ -31,6 +31,11 @@ struct CommonOptions {
 };
 void declare(CommandLine& line, CommonOptions& options);
 
+/// Ends a program that a signal has asked to stop, with 128 and its number; what is half-written goes on the way.
+struct Stopped {
+  int signal;
+};
+
 /// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a flag; a second signal, of the same kind or another,
 /// ends the process at once. SIGHUP stays ignored where it was, as under nohup.
 class StopSignals {
@@ -41,6 +46,8 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
   /// The signal that has arrived, or 0.
   int received() const;
+  /// Throws Stopped where one has arrived.
+  void check() const;
 
  private:
   bool with_hangup_;

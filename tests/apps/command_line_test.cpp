@@ -265,7 +265,9 @@ TEST_CASE("values that are not there are not written", "[command_line]") {
   CHECK(example.line.to_toml("small") == "5");
 }
 
-TEST_CASE("split_list trims its parts and drops empty ones", "[command_line]") {
-  CHECK(split_list(" a, b c ,,d,") == std::vector<std::string>{"a", "b c", "d"});
-  CHECK(split_list("").empty());
+TEST_CASE("split_list trims its parts, keeps empty ones, and takes a comma after the last", "[command_line]") {
+  CHECK(split_list(" a, b c ,,d") == std::vector<std::string>{"a", "b c", "", "d"});
+  CHECK(split_list("a,") == std::vector<std::string>{"a"});
+  CHECK(split_list("a,,") == std::vector<std::string>{"a", ""});
+  CHECK(split_list("") == std::vector<std::string>{""});
 }

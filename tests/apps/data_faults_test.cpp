@@ -234,7 +234,7 @@ TEST_CASE("classes that do not exist, overlap or leave nothing are usage errors"
   CHECK_THAT(files.usage_error({"--foreground", "cat,3"}), Contains("each class once") && Contains("'3' again"));
   CHECK_THAT(files.usage_error({"--foreground", "cat", "--background", "dog,cat"}), Contains("'cat' again"));
   CHECK_THAT(files.usage_error({"--background", ""}), Contains("background"));
-  CHECK_THAT(files.usage_error({"--foreground", ","}), Contains("foreground: expected at least one name"));
+  CHECK_THAT(files.usage_error({"--foreground", ","}), Contains("foreground: expected names"));
   CHECK_THAT(files.usage_error({"--foreground", "0,1,2,3,4,5,6,7,8,9"}), Contains("a background class"));
   CHECK_THAT(files.usage_error({"--patches", "4294967297"}), Contains("patches"));
   CHECK_THAT(files.usage_error({"--patches", "0"}), Contains("patches"));

@@ -30,6 +30,11 @@ TEST_CASE("an unknown name is answered by all known ones and the nearest", "[bas
   CHECK(unknown_name("hs", {"sa", "hs-2"}) == "expected one of sa, hs-2, found 'hs' (nearest: sa)");
 }
 
+TEST_CASE("letters that have changed places are one slip, not two", "[base]") {
+  CHECK_THAT(unknown_name("vl", losses), Catch::EndsWith("(nearest: lv)"));
+  CHECK_THAT(unknown_name("--ptaches", {"--batch", "--patches"}), Catch::EndsWith("(nearest: --patches)"));
+}
+
 TEST_CASE("of names that are equally near the first is named", "[base]") {
   CHECK_THAT(unknown_name("la", losses), Catch::EndsWith("(nearest: sa)"));
 }

@@ -29,6 +29,13 @@ std::string fixed(double value, int digits) {
   return text_of(value, before_decimals + static_cast<std::size_t>(digits), std::chars_format::fixed, digits);
 }
 
+std::string hexadecimal(std::uint64_t value) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text(16, '0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = digits[value >> (4 * (15 - i)) & 15];
+  return text;
+}
+
 std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {

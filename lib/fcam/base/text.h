@@ -1,6 +1,7 @@
 // Text, the same whatever the locale of the program: numbers with a decimal point and no groups, names in lower case.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ std::string shortest(double value);
 /// `value` rounded to `digits` decimals, never in scientific notation; what is not finite as in shortest().
 /// Requires digits >= 0.
 std::string fixed(double value, int digits);
+
+/// 16 hexadecimal digits.
+std::string hexadecimal(std::uint64_t value);
 
 /// With the letters A to Z as a to z; other bytes stay.
 std::string lower_case(std::string_view text);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -67,6 +68,7 @@ bool npy_has_test_set(const std::string& folder);
 
 /// Writes bags, drawn or ready-made, as files x_SPLIT.npy (u1 or f4), y_SPLIT.npy and, where positions are known,
 /// z_SPLIT.npy (i8), and class_names.txt, which read_npy_bags reads back the same. Throws WriteError.
-void write_npy_bags(const std::string& folder, Split split, const Mosaics& mosaics);
+void write_npy_bags(const std::string& folder, Split split, const Mosaics& mosaics,
+                    const std::function<void()>& on_mosaic = nullptr);
 
 }  // namespace fcam

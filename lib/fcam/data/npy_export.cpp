@@ -10,12 +10,14 @@ std::string path_in(const std::string& folder, char letter, Split split) {
 }
 
 template <class T, class ItemOf>
-void write_items(const std::string& path, const Mosaics& mosaics, const ItemOf& item_of) {
+void write_items(const std::string& path, const Mosaics& mosaics, const std::function<void()>& on_mosaic,
+                 const ItemOf& item_of) {
   Shape shape{mosaics.count(), mosaics.patches()};
   shape.insert(shape.end(), mosaics.shape().begin(), mosaics.shape().end());
   NpyWriter<T> writer(path, shape);
   Mosaic mosaic;
   for (std::size_t i = 0; i < mosaics.count(); ++i) {
+    if (on_mosaic) on_mosaic();
     mosaics.draw(i, mosaic);
     for (const std::size_t item : mosaic.images) writer.append(item_of(item), element_count(mosaics.shape()));
   }
@@ -36,13 +38,14 @@ void write_numbers(const std::string& path, const Mosaics& mosaics, const Number
 
 }  // namespace
 
-void write_npy_bags(const std::string& folder, Split split, const Mosaics& mosaics) {
+void write_npy_bags(const std::string& folder, Split split, const Mosaics& mosaics,
+                    const std::function<void()>& on_mosaic) {
   const Images& images = mosaics.images();
   const std::string x = path_in(folder, 'x', split);
   if (images.has_bytes()) {
-    write_items<std::uint8_t>(x, mosaics, [&](std::size_t item) { return images.bytes(item); });
+    write_items<std::uint8_t>(x, mosaics, on_mosaic, [&](std::size_t item) { return images.bytes(item); });
   } else {
-    write_items<float>(x, mosaics, [&](std::size_t item) { return images.values(item); });
+    write_items<float>(x, mosaics, on_mosaic, [&](std::size_t item) { return images.values(item); });
   }
   write_numbers(path_in(folder, 'y', split), mosaics, [](const Mosaic& mosaic) { return mosaic.label; });
   if (mosaics.knows_positions()) {
