@@ -66,6 +66,16 @@ Shape parse_shape(const std::string& text) {
   return shape;
 }
 
+// Those that a step can be made of.
+const std::vector<NamedLoss>& step_losses() {
+  static const std::vector<NamedLoss> losses = [] {
+    std::vector<NamedLoss> all = named_losses();
+    std::erase_if(all, [](const NamedLoss& loss) { return loss.name == "hybrid"; });
+    return all;
+  }();
+  return losses;
+}
+
 // Mosaics of random bytes.
 Mosaics random_mosaics(const Options& options, const Shape& shape) {
   const std::size_t size = element_count(shape), count = std::clamp<std::size_t>((1U << 26) / size, 4, 1000);
@@ -128,7 +138,7 @@ StepReport measure(const NamedLoss& loss, const Options& options, const Mosaics&
   Trainer<float> trainer(model, loss_function<float>(loss),
                          {.batch = options.batch,
                           .learning_rate = loss.learning_rate,
-                          .inference = loss.inference,
+                          .inference = loss.step_inference,
                           .threads = static_cast<int>(options.common.threads)});
   Profile profile;
   trainer.set_profile(&profile);
@@ -202,7 +212,7 @@ nlohmann::ordered_json to_json(const StepReport& report) {
 int bench(Options& options) {
   std::vector<const NamedLoss*> losses;
   for (const std::string& name : options.losses) {
-    losses.push_back(&find_loss(name));
+    losses.push_back(&find_loss(name, step_losses()));
     if (std::count(losses.begin(), losses.end(), losses.back()) > 1) {
       throw UsageError("loss: expected different losses, found " + quote(name) + " twice");
     }
@@ -246,14 +256,15 @@ int main(int argc, char** argv) {
         "Times one training step of each loss, layer by layer, on mosaics of random bytes, and says how much "
         "of this machine's matrix product speed (sgemm) that is.");
     Options options;
-    for (const NamedLoss& loss : named_losses()) options.losses.push_back(loss.name);
+    for (const NamedLoss& loss : paper_losses()) options.losses.push_back(loss.name);
     line.group("Step");
-    line.list("loss", options.losses, "losses to time (default: sa, ha, lv)");
+    line.list("loss", options.losses,
+              "losses to time, of sa, ha, lv, ha-sampled, lv-topk, lv-em (default: sa, ha, lv)");
     line.text("shape", options.shape, "patches: channels x height x width, or one dimension", "CxHxW");
     line.count("patches", options.patches, 1, 1'000'000, "patches m of a mosaic");
     line.count("batch", options.batch, 1, 1'000'000, "mosaics a step");
     line.count("steps", options.steps, 1, 1'000'000, "steps to take the median of, after two that do not count");
-    line.text("json", options.json, "the same figures as JSON", "FILE");
+    line.output("json", options.json, "the same figures as JSON");
     declare(line, options.networks);
     declare(line, options.common);
     line.examples(

@@ -42,12 +42,11 @@ void declare_all(CommandLine& line, Options& options) {
   line.choice("inference", options.inference, {"sa", "lv", "ha"},
               "rule for the scores (default: the one of the run's loss)");
   line.count("bins", options.bins, 1, 100, "of the heat map, each way");
-  line.text("csv", options.csv, "write the numbers as a table, a row a run", "FILE");
-  line.text("json", options.json, "write them as an object, or as a list of objects for several runs", "FILE");
-  line.text("plot", options.plot, "draw the heat maps side by side: .svg, .png or .pdf", "FILE");
-  line.text("dump", options.dump, "write a row a mosaic: where the model looks and what it sees (one run)", "FILE");
-  for (const char* name : {"model", "split", "inference", "bins", "csv", "json", "plot", "dump"})
-    line.not_recorded(name);
+  line.output("csv", options.csv, "write the numbers as a table, a row a run");
+  line.output("json", options.json, "write them as an object, or as a list of objects for several runs");
+  line.output("plot", options.plot, "draw the heat maps side by side: .svg, .png or .pdf");
+  line.output("dump", options.dump, "write a row a mosaic: where the model looks and what it sees (one run)");
+  for (const char* name : {"model", "split", "inference", "bins"}) line.not_recorded(name);
   declare(line, options.run, true);
 }
 
@@ -95,7 +94,7 @@ std::string weights_of(const RunFolder& folder) {
   return folder.checkpoint();
 }
 
-Evaluation evaluate_one(Options options, const CommandLine& line, const std::string& run) {
+Evaluation evaluate_one(Options options, const CommandLine& line, const std::string& run, const StopSignals& signals) {
   const Split split = options.split == "train" ? Split::train : Split::test;
   const auto& [loss, mosaics, model] =
       load_trained(options.run, line, run.empty() ? options.model : weights_of(RunFolder{run}), split);
@@ -103,11 +102,12 @@ Evaluation evaluate_one(Options options, const CommandLine& line, const std::str
   Workers workers(static_cast<int>(options.run.common.threads));
   std::optional<Dump> dump;
   if (!options.dump.empty()) dump.emplace(options.dump, mosaics.patches());
-  const Metrics metrics =
-      evaluate<float>(model, mosaics, loss_function<float>(loss), {.inference = rule, .bins = options.bins}, workers,
-                      [&](std::size_t first, const BatchOutcome<float>& batch) {
-                        if (dump) dump->add(first, batch);
-                      });
+  const Metrics metrics = evaluate<float>(model, mosaics, loss_function<float>(find_loss(loss.exact)),
+                                          {.inference = rule, .bins = options.bins}, workers,
+                                          [&](std::size_t first, const BatchOutcome<float>& batch) {
+                                            signals.check();
+                                            if (dump) dump->add(first, batch);
+                                          });
   if (dump) dump->commit();
   return {run.empty() ? options.model : run, loss.name, to_string(rule), options.split, metrics, mosaics.class_names()};
 }
@@ -222,20 +222,26 @@ int evaluate_all(int argc, char** argv) {
     throw UsageError("dump: expected one run, found " + std::to_string(options.runs.size()));
   }
   if (!options.plot.empty()) check_plot_path(options.plot);
-  check_outputs({{"csv", options.csv}, {"json", options.json}, {"plot", options.plot}, {"dump", options.dump}});
+  std::vector<std::string> inputs{options.model};
+  for (const std::string& run : options.runs) {
+    const RunFolder folder(run);
+    for (const std::string& name : folder.names) inputs.push_back(folder.file(name));
+  }
+  check_outputs({{"csv", options.csv}, {"json", options.json}, {"plot", options.plot}, {"dump", options.dump}}, inputs);
+  const StopSignals signals;
 
   std::vector<Evaluation> all;
-  if (!options.model.empty()) all.push_back(evaluate_one(options, first_pass, ""));
+  if (!options.model.empty()) all.push_back(evaluate_one(options, first_pass, "", signals));
   for (const std::string& run : options.runs) {
     // Once more with the run's own configuration behind the command line.
     Options own;
     CommandLine line("fcam-evaluate", "");
     declare_all(line, own);
     line.parse(argc, argv, [&] { return RunFolder{run}.config(); });
-    all.push_back(evaluate_one(own, line, run));
+    all.push_back(evaluate_one(own, line, run, signals));
   }
 
-  std::cout << print(all);
+  std::cout << print(all) << std::flush;  // files may be standard output, too
   if (!options.csv.empty()) write_atomically(options.csv, to_csv(all));
   if (!options.json.empty()) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();

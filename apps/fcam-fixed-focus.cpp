@@ -73,8 +73,8 @@ void choose_sizes(Options& options, const CommandLine& line) {
 std::vector<SeriesKey> requested(const Options& options) {
   std::vector<SeriesKey> keys;
   for (const std::string& name : options.losses) {
-    const NamedLoss& loss = find_loss(name);
-    const auto place = static_cast<std::size_t>(&loss - named_losses().data());
+    const NamedLoss& loss = find_loss(name, paper_losses());
+    const auto place = static_cast<std::size_t>(&loss - paper_losses().data());
     for (const std::string& text : options.alphas) {
       double alpha = 0;
       if (!parse_number(text, alpha) || alpha < 0 || alpha > 1) {
@@ -106,7 +106,7 @@ TrainerOptions trainer_options(const Options& options, const NamedLoss& loss, co
 template <class GoesOn, class Report>
 std::vector<FixedFocus> train_one(const Options& options, const Mosaics& mosaics, Model<float> model,
                                   const SeriesKey& key, GoesOn&& goes_on, Report&& report) {
-  const NamedLoss& loss = named_losses()[key.first];
+  const NamedLoss& loss = paper_losses()[key.first];
   Trainer<float> trainer(model, with_fixed_focus(loss_function<float>(loss), key.second),
                          trainer_options(options, loss, mosaics.shape()));
   std::vector<FixedFocus> series;
@@ -139,7 +139,7 @@ std::string table(const SeriesMap& all) {
   };
   for (const auto& [key, series] : all) {
     const std::string alpha = shortest(key.second);
-    text += named_losses()[key.first].name + "   " + alpha +
+    text += paper_losses()[key.first].name + "   " + alpha +
             std::string(alpha.size() < 12 ? 12 - alpha.size() : 0, ' ') + cell(series.front().loss, 14, 4) +
             cell(series.back().loss, 12, 4) + cell(series.back().difference, 18, 6) +
             cell(series.back().derivative, 19, 4) + "\n";
@@ -175,7 +175,7 @@ int run_all(Options& options, CommandLine& line) {
   // f is not used. All trainings start from the same g.
   Model<float> start(mosaics.shape(), mosaics.classes(),
                      {.focus = "linear", .classify = options.networks.classify, .seed = options.common.seed});
-  Trainer<float>(start, losses::soft, trainer_options(options, named_losses()[0], mosaics.shape()));  // checks options
+  Trainer<float>(start, losses::soft, trainer_options(options, paper_losses()[0], mosaics.shape()));  // checks options
   const OutputFolder folder = options.folder();
   SeriesMap all;
   FolderLock lock;
@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
     declare_all(line, options);
     line.examples(
         "  fcam-fixed-focus --data linear --plot\n"
-        "  fcam-fixed-focus --data shapes --epochs 10 --loss lv --alpha 0.5,1 --out runs/fixed\n"
+        "  fcam-fixed-focus --data shapes --epochs 10 --alpha 0.5,1 --out runs/fixed\n"
         "  fcam-fixed-focus --resume --out runs/fixed --loss sa\n");
     const auto parsed = line.parse(argc, argv, [&] {
       choose_sizes(options, line);  // the name of the folder depends on them

@@ -49,7 +49,8 @@ void evaluate_run(TrainingRun& run, const Options& options) {
   for (const Split split : {Split::train, Split::test}) {
     const auto& [loss, mosaics, model] = load_trained(trained, line, run.folder.model(), split);
     auto& metrics = split == Split::train ? run.train : run.test;
-    metrics = evaluate<float>(model, mosaics, loss_function<float>(loss), {.inference = loss.inference}, workers);
+    metrics = evaluate<float>(model, mosaics, loss_function<float>(find_loss(loss.exact)),
+                              {.inference = loss.inference}, workers);
   }
 }
 
@@ -111,7 +112,7 @@ int main(int argc, char** argv) {
     declare_all(line, options);
     line.examples(
         "  fcam-report runs/cifar10-* --out report\n"
-        "  fcam-report runs/* fixed/* flow.csv --data cifar10:data/cifar-10-batches-bin --out report\n");
+        "  fcam-report runs/* flow.csv --data cifar10:/data/cifar-10 --out report\n");
     if (line.parse(argc, argv) == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return report_all(options);
   });

@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "common/csv.h"
 #include "common/metrics_json.h"
 #include "common/progress.h"
 #include "common/run.h"
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
+#include "fcam/base/fnv.h"
 #include "fcam/base/text.h"
 #include "fcam/training/checkpoint.h"
 #include "fcam/training/model_file.h"
@@ -61,6 +63,9 @@ std::string description(const Options& options, const Mosaics& train, const Mode
   text += "\nloss      " + options.loss + ", " + options.optimizer + " with learning rate " +
           shortest(trainer.learning_rate);
   if (options.optimizer == "sgd") text += ", momentum " + shortest(trainer.momentum);
+  if (options.schedule != "constant") text += ", schedule " + options.schedule;
+  if (options.weight_decay > 0) text += ", weight decay " + shortest(options.weight_decay);
+  for (const std::string& name : options.augmentation) text += ", augmented by " + name;
   if (options.patience > 0) text += ", patience " + std::to_string(options.patience);
   if (!std::isnan(options.stop_loss)) text += ", stop at loss " + shortest(options.stop_loss);
   text += "\nsteps     " + std::to_string(1 + (train.count() - 1) / options.batch) + " an epoch, " +
@@ -68,20 +73,31 @@ std::string description(const Options& options, const Mosaics& train, const Mode
   return text;
 }
 
-// A run that goes on may end elsewhere and be evaluated at other epochs; everything else stays. Patience is kept, too,
-// but for its number: without it no best weights are there to go back to.
+// A run that goes on may end elsewhere and be evaluated at other epochs; everything else stays.
+const std::vector<std::string> may_change{"epochs", "eval-every", "stop-loss", "patience"};
+
+// What a checkpoint says of the run it belongs to.
+std::string fingerprint(const CommandLine& line) {
+  Fnv hash;
+  for (const std::string& name : line.recorded()) {
+    if (std::find(may_change.begin(), may_change.end(), name) == may_change.end()) hash.add(name + line.to_toml(name));
+  }
+  return hexadecimal(hash.value());
+}
+
+// Patience is kept, too, but for its number: without it no best weights are there to go back to.
 void require_same_run(const CommandLine& line, const Options& options, const RunFolder& folder) {
   Options recorded;
   CommandLine recorded_line("fcam-train", "");
   declare_all(recorded_line, recorded);
-  require_unchanged(line, recorded_line, folder.config(), {"epochs", "eval-every", "stop-loss", "patience"});
+  require_unchanged(line, recorded_line, folder.config(), may_change);
   if ((options.patience > 0) == (recorded.patience > 0)) return;
   throw UsageError("patience: expected " + std::to_string(recorded.patience) + ", as " + quote(folder.config()) +
                    " has, found " + std::to_string(options.patience));
 }
 
-void load_run(const RunFolder& folder, const Options& options, Trainer<float>& trainer) {
-  load_checkpoint(folder.checkpoint(), trainer);
+void load_run(const RunFolder& folder, const Options& options, const std::string& run, Trainer<float>& trainer) {
+  load_checkpoint(folder.checkpoint(), trainer, run);
   const std::size_t reached = trainer.epochs_done() + (trainer.state().mosaics > 0 ? 1 : 0);
   if (reached > options.epochs) {
     throw UsageError("epochs: expected at least " + std::to_string(reached) + ", which the run in " +
@@ -99,12 +115,28 @@ void require_alike(const DataOptions& data, const Mosaics& train, const Mosaics&
                   ", as the training mosaics are, found " + describe(test));
 }
 
-// How long the epochs so far have taken, where a summary says so.
-double seconds_before(const RunFolder& folder) {
-  if (!is_there(folder.summary())) return 0;
-  const auto summary = nlohmann::json::parse(read_bytes(folder.summary()), nullptr, false);
-  const auto seconds = summary.is_object() ? summary.find("seconds") : summary.end();
-  return seconds != summary.end() && seconds->is_number() ? seconds->get<double>() : 0;
+// What a run has cost: time, and patches that g has seen and had a gradient of.
+struct Cost {
+  double seconds = 0, forward = 0, backward = 0;
+
+  void add(const Epoch& epoch) {
+    seconds += epoch.seconds;
+    forward += static_cast<double>(epoch.train.n) * epoch.train.classify_forward;
+    backward += static_cast<double>(epoch.train.n) * epoch.train.classify_backward;
+  }
+};
+
+// That of the epochs in a log.
+Cost cost_of(const std::string& log, std::size_t mosaics) {
+  const CsvTable table(log);
+  const auto count = static_cast<double>(mosaics);
+  Cost cost;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    cost.seconds += table.number(row, "seconds");
+    cost.forward += count * table.number(row, "classify_forward");
+    cost.backward += count * table.number(row, "classify_backward");
+  }
+  return cost;
 }
 
 nlohmann::ordered_json ended_by(const Trainer<float>& trainer) {
@@ -122,9 +154,15 @@ nlohmann::ordered_json ended_by(const Trainer<float>& trainer) {
 }
 
 void write_summary(const RunFolder& folder, const Options& options, const Trainer<float>& trainer, const Epoch& last,
-                   double seconds) {
-  nlohmann::ordered_json summary{{"run", folder.path},          {"data", options.data.data}, {"loss", options.loss},
-                                 {"seed", options.common.seed}, {"epochs", last.number},     {"seconds", seconds}};
+                   const Cost& cost) {
+  nlohmann::ordered_json summary{{"run", folder.path},
+                                 {"data", options.data.data},
+                                 {"loss", options.loss},
+                                 {"seed", options.common.seed},
+                                 {"epochs", last.number},
+                                 {"seconds", cost.seconds},
+                                 {"classify_forward", cost.forward},
+                                 {"classify_backward", cost.backward}};
   summary["ended_by"] = ended_by(trainer);
   const auto& best = trainer.state().best;
   summary["best_epoch"] = best.epoch > 0 ? nlohmann::ordered_json(best.epoch) : nullptr;
@@ -152,10 +190,10 @@ void save_weights(const RunFolder& folder, Trainer<float>& trainer) {
 }
 
 // Trains to the end or to a signal; true at the end.
-bool train_on(const Options& options, const RunFolder& folder, Trainer<float>& trainer, const Mosaics& train,
-              const Mosaics& test, bool goes_on, Progress& progress, const StopSignals& signals) {
+bool train_on(const Options& options, const RunFolder& folder, const std::string& run, Trainer<float>& trainer,
+              const Mosaics& train, const Mosaics& test, bool goes_on, Progress& progress, const StopSignals& signals) {
   Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
-  double seconds = goes_on ? seconds_before(folder) : 0;
+  Cost cost = cost_of(folder.log(), train.count());
   // In a short run sooner: what is so to the third epoch is to be known.
   Warnings warnings(train.patches(), train.class_names(), std::clamp<std::size_t>(options.epochs, 3, 5));
   const auto mosaics_done = [&] { return trainer.epochs_done() * train.count() + trainer.state().mosaics; };
@@ -169,11 +207,11 @@ bool train_on(const Options& options, const RunFolder& folder, Trainer<float>& t
     return signals.received() == 0;
   });
   const bool finished = trainer.run(train, &test, [&](const Epoch& epoch) {
-    seconds += epoch.seconds;
+    cost.add(epoch);
     log.append(epoch);
-    write_summary(folder, options, trainer, epoch, seconds);
+    write_summary(folder, options, trainer, epoch, cost);
     folder.remove_model();  // of an earlier end, where the run goes on
-    save_checkpoint(folder.checkpoint(), trainer);
+    save_checkpoint(folder.checkpoint(), trainer, run);
     progress.line(epoch_line(epoch, options.epochs));
     for (const auto& text : warnings.see(epoch)) progress.line("fcam-train: warning: " + text);
     return signals.received() == 0 || trainer.ending() != Ending::none;  // a finished run is finished
@@ -183,11 +221,11 @@ bool train_on(const Options& options, const RunFolder& folder, Trainer<float>& t
 }
 
 // Keeps a run that a signal has stopped.
-void keep_stopped(const RunFolder& folder, Trainer<float>& trainer, std::size_t count) {
+void keep_stopped(const RunFolder& folder, const std::string& run, Trainer<float>& trainer, std::size_t count) {
   const std::size_t mosaics = trainer.state().mosaics;
   if (mosaics > 0) {
     folder.remove_model();
-    save_checkpoint(folder.checkpoint(), trainer);
+    save_checkpoint(folder.checkpoint(), trainer, run);
   }
   std::string place = "after epoch " + std::to_string(trainer.epochs_done());
   if (mosaics > 0) place += " and " + std::to_string(mosaics) + " of " + std::to_string(count) + " mosaics of the next";
@@ -195,7 +233,6 @@ void keep_stopped(const RunFolder& folder, Trainer<float>& trainer, std::size_t 
 }
 
 int train(Options& options, CommandLine& line) {
-  const NamedLoss& loss = find_loss(options.loss);
   options.learning_rate = trainer_options(options).learning_rate;
   const Mosaics train = load_mosaics(options.data, line, options.common.seed, Split::train);
   const Mosaics test = load_mosaics(options.data, line, options.common.seed, Split::test);
@@ -211,9 +248,11 @@ int train(Options& options, CommandLine& line) {
     require_same_run(line, options, folder);
   }
   const bool goes_on = options.resume && is_there(folder.checkpoint());
+  const bool lost = options.resume && !goes_on && is_there(folder.summary());
+  const std::string run = fingerprint(line);
   if (!options.init.empty() && !goes_on) load(model, options.init);
-  Trainer<float> trainer(model, loss_function<float>(loss), trainer_options(options));
-  if (goes_on) load_run(folder, options, trainer);
+  Trainer<float> trainer(model, training_plan(options), trainer_options(options));
+  if (goes_on) load_run(folder, options, run, trainer);
   if (options.dry_run) {
     std::fputs(description(options, train, model).c_str(), stdout);
     return exit_done;
@@ -228,11 +267,12 @@ int train(Options& options, CommandLine& line) {
                 (ended     ? " has done its " + done + " epochs"
                  : goes_on ? ", going on after epoch " + done
                            : ""));
+  if (lost) progress.line("fcam-train: warning: no checkpoint is left of the run: it starts anew");
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   if (ended) {
     settle_summary(folder, trainer);
-  } else if (!train_on(options, folder, trainer, train, test, goes_on, progress, signals)) {
-    keep_stopped(folder, trainer, train.count());
+  } else if (!train_on(options, folder, run, trainer, train, test, goes_on, progress, signals)) {
+    keep_stopped(folder, run, trainer, train.count());
     return 128 + signals.received();
   }
   save_weights(folder, trainer);  // those that are there may be of before the last epochs

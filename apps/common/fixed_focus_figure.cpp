@@ -77,7 +77,7 @@ Figure write_data(std::ostream& out, const SeriesMap& all, FixedFocusQuantity qu
 void write_panel(std::ostream& out, const Figure& figure, std::size_t panel, FixedFocusQuantity quantity) {
   const double left = (left_margin + static_cast<double>(panel) * (side + gap)) / figure.width();
   out << "set lmargin at screen " << left << "\nset rmargin at screen " << left + side / figure.width() << '\n'
-      << "set title " << gnuplot_text(named_losses()[figure.losses[panel]].title) << '\n'
+      << "set title " << gnuplot_text(paper_losses()[figure.losses[panel]].title) << '\n'
       << "set format y " << (panel == 0 ? "'%g'" : "''") << '\n';
   if (panel == 1) out << "unset ylabel\n";
   if (panel + 1 == figure.losses.size()) {

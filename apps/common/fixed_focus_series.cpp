@@ -33,7 +33,7 @@ const Layout& incentive_layout() {
 std::string to_csv(const SeriesMap& all, const Layout& layout) {
   std::string text = std::string(layout.header) + "\n";
   for (const auto& [key, series] : all) {
-    const std::string start = named_losses()[key.first].name + "," + shortest(key.second) + ",";
+    const std::string start = paper_losses()[key.first].name + "," + shortest(key.second) + ",";
     for (std::size_t epoch = 0; epoch < series.size(); ++epoch) {
       text += start + std::to_string(epoch);
       for (const auto number : layout.numbers) text += "," + shortest(series[epoch].*number);
@@ -59,7 +59,7 @@ std::vector<std::string> take_line(std::string_view text, std::size_t& begin) {
 }
 
 std::size_t find_named_loss(const std::string& name) {
-  const auto& all = named_losses();
+  const auto& all = paper_losses();
   return static_cast<std::size_t>(
       std::find_if(all.begin(), all.end(), [&](const NamedLoss& loss) { return loss.name == name; }) - all.begin());
 }
@@ -82,7 +82,7 @@ std::vector<SeriesKey> read_csv(const std::string& path, const Layout& layout, s
       refuse(std::to_string(3 + layout.numbers.size()) + " fields", std::to_string(fields.size()));
     }
     SeriesKey key{find_named_loss(fields[0]), 0};
-    if (key.first == named_losses().size()) refuse("a loss", quote(fields[0]));
+    if (key.first == paper_losses().size()) refuse("a loss", quote(fields[0]));
     if (!parse_number(fields[1], key.second)) refuse("a number alpha", quote(fields[1]));
     if (epoch == 0) {
       if (std::find(keys.begin(), keys.end(), key) != keys.end()) refuse("each series once", to_string(key) + " again");
@@ -105,7 +105,7 @@ std::vector<SeriesKey> read_csv(const std::string& path, const Layout& layout, s
 }  // namespace
 
 std::string to_string(const SeriesKey& key) {
-  return named_losses()[key.first].name + ", alpha " + shortest(key.second);
+  return paper_losses()[key.first].name + ", alpha " + shortest(key.second);
 }
 
 std::string loss_csv(const SeriesMap& all) { return to_csv(all, loss_layout()); }

@@ -11,7 +11,7 @@
 
 namespace fcam::apps {
 
-/// A training with a loss (its place in named_losses()) and a fixed alpha.
+/// A training with a loss (its place in paper_losses()) and a fixed alpha.
 using SeriesKey = std::pair<std::size_t, double>;
 /// The epochs of each, from 0, which is before the training; in the paper's order of losses, alpha ascending.
 using SeriesMap = std::map<SeriesKey, std::vector<FixedFocus>>;

@@ -18,7 +18,9 @@ namespace {
 
 // Options that say how long and how fast a run trains.
 const std::set<std::string>& pace_options() {
-  static const std::set<std::string> names{"batch", "lr", "momentum", "optimizer"};
+  static const std::set<std::string> names{"batch",        "lr",      "lr-schedule", "momentum", "optimizer",
+                                           "weight-decay", "augment", "samples",     "reward",   "top",
+                                           "switch-epoch", "then",    "then-lr",     "blend"};
   return names;
 }
 
@@ -104,7 +106,7 @@ void read_fixed_focus(const std::string& path, ReportInput& input) {
   }
   set->folders.push_back(path);
   for (const auto& [key, epochs] : series) {
-    const std::string loss = named_losses()[key.first].name;
+    const std::string loss = paper_losses()[key.first].name;
     const bool again = std::any_of(set->curves.begin(), set->curves.end(), [&, alpha = key.second](const auto& curve) {
       return curve.loss == loss && curve.alpha == alpha;
     });

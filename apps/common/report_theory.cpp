@@ -25,7 +25,7 @@ std::pair<double, double> range_of(const FixedFocusSet& set, Number number) {
 std::vector<Panel> panels_of(const FixedFocusSet& set, Number number, const std::string& y_label) {
   const auto [low, high] = range_of(set, number);
   std::vector<Panel> panels;
-  for (const NamedLoss& loss : named_losses()) {
+  for (const NamedLoss& loss : paper_losses()) {
     std::vector<const FixedFocusCurve*> curves;
     for (const FixedFocusCurve& curve : set.curves) {
       if (curve.loss == loss.name) curves.push_back(&curve);

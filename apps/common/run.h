@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/model_options.h"
 #include "common/output_folder.h"
@@ -22,8 +23,15 @@ struct RunOptions {
   double momentum = 0.9;
   std::size_t patience = 0;  ///< 0: none
   double stop_loss;          ///< NaN: none
-  std::string optimizer = "sgd";
-  std::string init;  ///< file of weights to start from; empty: drawn from the seed
+  double weight_decay = 0;
+  std::string optimizer = "sgd", schedule = "constant";
+  std::vector<std::string> augmentation;
+  std::size_t samples = 1, top = 1;  ///< of losses that look at few patches
+  std::string reward = "log";
+  std::string switch_epoch = "auto", then = "ha";  ///< of hybrid
+  std::size_t blend = 0;
+  double then_learning_rate;  ///< NaN: the one that suits the loss
+  std::string init;           ///< file of weights to start from; empty: drawn from the seed
 
   RunOptions();
 };
@@ -31,8 +39,11 @@ struct RunOptions {
 /// Declares them. Where a trained model is only looked at, those that do not matter then are hidden from --help.
 void declare(CommandLine& line, RunOptions& options, bool trained = false);
 
-/// The options of a trainer, learning rate resolved.
+/// The options of a trainer.
 TrainerOptions trainer_options(const RunOptions& options);
+
+/// What it trains with. Throws UsageError where an option is given that the loss has no use for.
+Plan<float> training_plan(const RunOptions& options);
 
 /// The files in the folder of a training run.
 struct RunFolder : OutputFolder {

@@ -46,6 +46,22 @@ std::vector<Seen<>> random_mosaics(std::size_t count) {
 
 }  // namespace
 
+TEST_CASE("the pull on the focus and the incentive are those counted by hand", "[analysis]") {
+  MetricsSum sum;
+  const auto add = [&](int z, std::vector<double> a, std::vector<double> gradient) {
+    sum.add_gradient<double>(z, a, gradient);
+  };
+  CHECK(std::isnan(sum.result().focus_gradient));
+  CHECK(std::isnan(sum.result().incentive));
+  add(1, {0.5, 0.25, 0.25}, {0.1, -0.3, 0.2});
+  add(0, {0.8, 0.1, 0.1}, {0.08, -0.04, -0.04});
+  add(-1, {0.5, 0.5, 0}, {0.2, -0.2, 0});
+  add(0, {1, 0, 0}, {0, 0, 0});  // nothing can be told where a_z does not move
+  const Metrics metrics = sum.result();
+  CHECK(metrics.focus_gradient == Approx((0.6 + 0.16 + 0.4 + 0) / 4));
+  CHECK(metrics.incentive == Approx((0.3 / (0.25 * 0.75) - 0.08 / (0.8 * 0.2)) / 2));
+}
+
 TEST_CASE("the metrics of four mosaics are those counted by hand", "[analysis]") {
   const Metrics metrics = metrics_of({
       {0, 1, {0.1, 0.9}, {0.85, 0.15}},  // focus true, prediction true

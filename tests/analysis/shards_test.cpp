@@ -25,7 +25,7 @@ std::vector<Piece> pieces_of(const Mosaics& mosaics, std::span<const std::size_t
   std::vector<Piece> pieces(Shards<float>::count);
   std::size_t used = 0;
   std::mutex mutex;
-  shards.run(mosaics, indices, [&](Shard<float>& shard) {
+  shards.run(mosaics, indices, {}, [&](Shard<float>& shard) {
     const std::lock_guard lock(mutex);
     pieces.at(shard.number) = {shard.number,
                                shard.first,
@@ -45,7 +45,7 @@ TEST_CASE("a loaded batch has patches, labels and positions of the mosaics asked
   const std::vector<std::size_t> indices{7, 0, 19};
   Mosaic scratch;
   Batch<double> batch;
-  load<double>(mosaics, indices, scratch, batch);
+  load<double>(mosaics, indices, {}, scratch, batch);
   CHECK(shape_of(batch.x) == Shape{3, 4, 3, 16, 16});
   const std::size_t bag = 4 * 3 * 16 * 16;
   std::vector<double> expected(bag);
@@ -59,13 +59,32 @@ TEST_CASE("a loaded batch has patches, labels and positions of the mosaics asked
   }
 }
 
+TEST_CASE("augmented patches are those of augment(), a function of seed and mosaic", "[analysis]") {
+  const Mosaics mosaics = shapes_mosaics(20, 2);
+  const LoadOptions options{.augmentation = {.flip = true, .crop = true}, .draw_seed = 7};
+  const Batch<float> plain = make_batch(mosaics, std::vector<std::size_t>{3, 11});
+  const Batch<float> changed = make_batch(mosaics, std::vector<std::size_t>{11, 3}, options);
+  Batch<float> expected = plain;
+  const std::size_t patch = 3 * 16 * 16;
+  for (std::size_t b = 0; b < 2; ++b) {
+    Random random(7, "augmentation", plain.index[b]);
+    for (std::size_t j = 0; j < 2; ++j) {
+      augment(options.augmentation, mosaics.shape(), random, expected.x.data() + (2 * b + j) * patch);
+    }
+  }
+  CHECK_FALSE(std::equal(expected.x.data(), expected.x.data() + expected.x.size(), plain.x.data()));
+  CHECK(std::equal(expected.x.data(), expected.x.data() + 2 * patch, changed.x.data() + 2 * patch));
+  CHECK(std::equal(expected.x.data() + 2 * patch, expected.x.data() + 4 * patch, changed.x.data()));
+  CHECK(changed.draw_seed == 7);
+}
+
 TEST_CASE("loading a smaller batch reuses the memory of a larger one", "[analysis]") {
   const Mosaics mosaics = numbered_bags(20, 4);
   Mosaic scratch;
   Batch<float> batch;
-  load<float>(mosaics, first_indices(20), scratch, batch);
+  load<float>(mosaics, first_indices(20), {}, scratch, batch);
   const float* const memory = batch.x.data();
-  load<float>(mosaics, first_indices(5), scratch, batch);
+  load<float>(mosaics, first_indices(5), {}, scratch, batch);
   CHECK(batch.x.data() == memory);
   CHECK(batch.size() == 5);
   CHECK(batch.x.size() == 20);
@@ -103,7 +122,7 @@ TEST_CASE("an exception in a shard comes out on the caller's thread", "[analysis
     if (shard.number == 5) throw std::runtime_error("shard five");
   };
   const auto indices = first_indices(20);
-  CHECK_THROWS_WITH(shards.run(numbered_bags(20, 2), indices, fail), "shard five");
+  CHECK_THROWS_WITH(shards.run(numbered_bags(20, 2), indices, {}, fail), "shard five");
 }
 
 TEST_CASE("a model for other patches does not fit; both shapes are named", "[analysis]") {

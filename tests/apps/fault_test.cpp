@@ -167,6 +167,53 @@ TEST_CASE("files of fcam-mosaic are the former or the new ones, whatever fails",
   check_every_fault(folder, command(folder, "fcam-mosaic --csv m.csv --png m.png" + tiny_data()), {"m.csv", "m.png"});
 }
 
+TEST_CASE("files of fcam-flow are the former or the new ones, whatever fails", "[faults]") {
+  const TemporaryFolder folder;
+  check_every_fault(folder, command(folder, "fcam-flow --points 5 --csv f.csv --plot f.svg"), {"f.csv", "f.svg"});
+}
+
+TEST_CASE("files of fcam-report are the former or the new ones, whatever fails", "[faults]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run"));
+  run_well(command(folder, "fcam-flow --points 5 --csv f.csv"));
+  const Command report = command(folder, "fcam-report run f.csv --out r");
+  run_well(report);
+  std::vector<std::string> files{"r/report.md", "r/report.html"};
+  for (const auto& [name, bytes] : contents_of(folder.file("r/figures"))) files.push_back("r/figures/" + name);
+  CHECK(files.size() > 4);
+  check_every_fault(folder, report, files);
+}
+
+TEST_CASE("fcam-fixed-focus whose output fails at any call leaves a run that --resume brings to the same bytes",
+          "[faults]") {
+  const std::string options =
+      "fcam-fixed-focus --data linear --classes 3 --patches 3 --train 30 --epochs 2 --loss sa,lv ";
+  const auto train = [&](const TemporaryFolder& folder, const std::string& more) {
+    return command(folder, options + "--alpha 0.5,1 --out run " + more);
+  };
+  const TemporaryFolder undisturbed;
+  run_well(train(undisturbed, ""));
+  const Contents whole = contents_of(undisturbed.file("run"));
+  for (const std::string& call : calls) {
+    for (std::size_t moment = 1;; ++moment) {
+      INFO(call << " " << moment);
+      REQUIRE(moment < 100);
+      const TemporaryFolder folder;
+      const Result result = run(with_fault(train(folder, ""), fault_at(call, moment)));
+      if (result.code == 0) {
+        CHECK(moment > 9);  // the options, two tables after each of four trainings
+        break;
+      }
+      check_write_error(result, "fcam-fixed-focus");
+      if (fs::exists(folder.file("run"))) {
+        for (const auto& [name, bytes] : contents_of(folder.file("run"))) CHECK_FALSE(name.ends_with(".tmp"));
+      }
+      run_well(train(folder, "--resume"));
+      CHECK(contents_of(folder.file("run")) == whole);
+    }
+  }
+}
+
 TEST_CASE("the file of fcam-bench is the former or the new one, whatever fails", "[faults]") {
   const TemporaryFolder folder;
   const Command bench = command(folder,

@@ -9,7 +9,8 @@ using namespace fcam::test;
 
 namespace {
 
-const std::vector<std::string> programs{"fcam-train", "fcam-evaluate", "fcam-mosaic", "fcam-bench"};
+const std::vector<std::string> programs{"fcam-train", "fcam-evaluate", "fcam-mosaic",     "fcam-bench",
+                                        "fcam-flow",  "fcam-report",   "fcam-fixed-focus"};
 
 // Columns of the widest line.
 std::size_t width_of(const std::string& text) {
@@ -77,8 +78,9 @@ TEST_CASE("names that do not exist are refused with those that do and the neares
   const TemporaryFolder folder;
   const auto error = [&](const std::string& options) { return error_of(command(folder, "fcam-train " + options), 2); };
   using Catch::Contains;
-  CHECK_THAT(error("--data shapes --loss sq"), Contains("loss: expected one of sa, ha, lv, found 'sq' (nearest: sa)"));
-  CHECK_THAT(error("--loss Hard"), Contains("loss: expected one of sa, ha, lv, found 'Hard'"));
+  CHECK_THAT(error("--data shapes --loss sq"),
+             Contains("loss: expected one of sa, ha, lv, hybrid,") && Contains("found 'sq' (nearest: sa)"));
+  CHECK_THAT(error("--loss Hard"), Contains("loss: expected one of sa, ha, lv, hybrid,") && Contains("found 'Hard'"));
   CHECK_THAT(error("--data shaps"),
              Contains("data: expected one of fashion-mnist, mnist") && Contains("found 'shaps' (nearest: shapes)"));
   CHECK_THAT(error("--data shapes --focus papre"), Contains("focus") && Contains("paper, lenet, small, mlp, linear") &&

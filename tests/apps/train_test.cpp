@@ -46,10 +46,11 @@ TEST_CASE("the folder of a run is named after data, loss, patches and seed where
 TEST_CASE("log.csv has the documented columns and one row an epoch of sane numbers", "[train]") {
   const TemporaryFolder folder;
   run_well(training(folder, "--out run --epochs 3"));
-  CHECK(read_file(folder.file("run/log.csv"))
-            .starts_with(
-                "epoch,loss,accuracy,ftpt,ffpt,ftpf,ffpf,focus_mean,focus_entropy,saif,test_loss,test_accuracy,"
-                "test_ftpt,test_ffpt,test_ftpf,test_ffpf,test_focus_mean,test_focus_entropy,test_saif,seconds\n"));
+  CHECK(
+      read_file(folder.file("run/log.csv"))
+          .starts_with("epoch,loss,accuracy,ftpt,ffpt,ftpf,ffpf,focus_mean,focus_entropy,saif,test_loss,test_accuracy,"
+                       "test_ftpt,test_ffpt,test_ftpf,test_ffpf,test_focus_mean,test_focus_entropy,test_saif,seconds,"
+                       "focus_gradient,incentive,classify_forward,classify_backward\n"));
   const Table log = read_table(folder.file("run/log.csv"));
   REQUIRE(log.rows.size() == 3);
   for (std::size_t row = 0; row < 3; ++row) {
@@ -63,6 +64,10 @@ TEST_CASE("log.csv has the documented columns and one row an epoch of sane numbe
       CHECK(value("saif") <= value("accuracy"));
     }
     CHECK(log.number(row, "seconds") > 0);
+    CHECK(log.number(row, "focus_gradient") > 0);
+    CHECK(std::isfinite(log.number(row, "incentive")));
+    CHECK(log.number(row, "classify_forward") == 1);  // soft attention
+    CHECK(log.number(row, "classify_backward") == 1);
   }
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("inference gives the same whatever a loss or another rule has recorded
   const Batch<double> batch = random_batch(5, 4, patch, 3);
   for (const Inference rule : rules) {
     const Outcome<double> alone = outcome_of(model, batch, rule);
-    for (const NamedLoss& loss : named_losses()) {
+    for (const NamedLoss& loss : paper_losses()) {
       Graph<double> graph(model);
       graph.clear();
       loss_function<double>(loss)(graph, batch);

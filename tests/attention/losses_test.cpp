@@ -153,7 +153,9 @@ TEST_CASE("losses are found by name in any case; other names are refused with th
   CHECK(find_loss("sa").inference == Inference::soft);
   CHECK(find_loss("HA").inference == Inference::hard);
   CHECK(find_loss("Lv").inference == Inference::marginal);
-  CHECK_THROWS_WITH(find_loss("lvv"), "loss: expected one of sa, ha, lv, found 'lvv' (nearest: lv)");
+  CHECK_THROWS_WITH(find_loss("lvv", paper_losses()), "loss: expected one of sa, ha, lv, found 'lvv' (nearest: lv)");
+  CHECK(find_loss("lv-EM").exact == "lv");
+  CHECK_THROWS_AS(find_loss("lv-em", paper_losses()), UsageError);
   CHECK_THROWS_AS(find_loss(""), UsageError);
 }
 

@@ -157,12 +157,12 @@ TEST_CASE("all losses start at ln C, and are one where there is one patch", "[dy
 }
 
 TEST_CASE("flows go by the names of the losses, and complain as these do", "[dynamics]") {
-  REQUIRE(named_losses().size() == 3);
+  REQUIRE(paper_losses().size() == 3);
   for (const Loss loss : losses_of_flow) CHECK(find_flow_loss(find_loss(to_string(loss)).name) == loss);
   CHECK(find_flow_loss("LV") == Loss::marginal);
   std::string expected;
   try {
-    find_loss("lx");
+    find_loss("lx", paper_losses());
   } catch (const UsageError& error) {
     expected = error.what();
   }

@@ -145,11 +145,12 @@ inline Table read_table(const std::string& path) {
   return table;
 }
 
-/// log.csv without its last column, the seconds.
-inline std::string log_without_seconds(const std::string& path) {
-  std::string text;
-  for (const std::string& line : split(read_file(path), '\n')) text += line.substr(0, line.rfind(',')) + "\n";
-  return text;
+/// The rows of log.csv without the seconds.
+inline std::vector<std::vector<std::string>> log_without_seconds(const std::string& path) {
+  Table table = read_table(path);
+  const auto seconds = static_cast<std::ptrdiff_t>(table.column("seconds"));
+  for (auto& row : table.rows) row.erase(row.begin() + seconds);
+  return table.rows;
 }
 
 }  // namespace fcam::test

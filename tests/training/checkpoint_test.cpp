@@ -196,7 +196,29 @@ TEST_CASE("weights alone are no checkpoint", "[training]") {
 TEST_CASE("a checkpoint of another format is refused", "[training]") {
   const Saved saved;
   saved.rewrite([](SafeTensors& content) { content.metadata["format"] = "fcam checkpoint 1"; });
-  check_refused(saved, {"expected a checkpoint of format 'fcam checkpoint 2'", "found 'fcam checkpoint 1'"});
+  check_refused(saved, {"expected a checkpoint of format 'fcam checkpoint 3'", "found 'fcam checkpoint 1'"});
+}
+
+TEST_CASE("a checkpoint of another run is refused, and changes nothing", "[training]") {
+  const TemporaryFolder folder;
+  Run run("lv", {.epochs = 1, .batch = 16, .threads = 1}), other("lv", {.epochs = 1, .batch = 16, .threads = 1});
+  run.train(shapes_mosaics(20));
+  save_checkpoint(folder.file("c"), run.trainer, "this");
+  const Model<float> before = other.model;
+  check_error([&] { load_checkpoint(folder.file("c"), other.trainer, "that"); },
+              {"checkpoint of run 'that'", "found one of run 'this'"});
+  CHECK(same_bits(other.model, before));
+  CHECK(other.trainer.epochs_done() == 0);
+  load_checkpoint(folder.file("c"), other.trainer, "this");
+  CHECK(same_bits(other.model, run.model));
+}
+
+TEST_CASE("a checkpoint whose pulls are not one an epoch is refused", "[training]") {
+  for (const std::string text : {"", "1 2 3 4 5 6 7 8 9", "x", "1,2"}) {
+    const Saved saved;
+    saved.rewrite([&](SafeTensors& content) { content.metadata["pulls"] = text; });
+    check_refused(saved, {"'pulls'", "numbers, found '" + text + "'"});
+  }
 }
 
 TEST_CASE("a checkpoint without its counts, or with some that are none, is refused", "[training]") {

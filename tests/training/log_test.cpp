@@ -15,7 +15,8 @@ namespace {
 
 const std::string header =
     "epoch,loss,accuracy,ftpt,ffpt,ftpf,ffpf,focus_mean,focus_entropy,saif,test_loss,test_accuracy,test_ftpt,test_ffpt,"
-    "test_ftpf,test_ffpf,test_focus_mean,test_focus_entropy,test_saif,seconds\n";
+    "test_ftpf,test_ffpf,test_focus_mean,test_focus_entropy,test_saif,seconds,"
+    "focus_gradient,incentive,classify_forward,classify_backward\n";
 
 Metrics metrics_from(double first) {
   Metrics metrics;

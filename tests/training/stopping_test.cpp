@@ -205,6 +205,29 @@ TEST_CASE("with test mosaics only the epochs that are tested are judged", "[trai
   CHECK(never.trainer.state().best.epoch == 1);
 }
 
+TEST_CASE("a last epoch that is tested because it is the last is not judged, so that going on changes nothing",
+          "[training]") {
+  const TemporaryFolder folder;
+  const Mosaics test = numbered_bags(6, 2);
+  const std::vector<double> losses{5, 4, 3, 6, 2, 6, 7, 8};
+  const auto options = [](std::size_t epochs) {
+    TrainerOptions all = scripted(epochs, 1);
+    all.eval_every = 4;
+    return all;
+  };
+  Scripted whole(losses, options(8)), first(losses, options(5)), second(losses, options(8));
+  CHECK(whole.train(&test) == 8);  // epochs 4 and 8 were judged
+  CHECK(first.train(&test) == 5);
+  CHECK(first.trainer.state().best.epoch == 4);
+  save_checkpoint(folder.file("c"), first.trainer);
+  load_checkpoint(folder.file("c"), second.trainer);
+  CHECK(second.train(&test) == 8);
+  CHECK(second.trainer.state().best.epoch == whole.trainer.state().best.epoch);
+  whole.trainer.use_best();
+  second.trainer.use_best();
+  CHECK(same_bits(whole.model, second.model));
+}
+
 TEST_CASE("patience that is raised lets a training go on", "[training]") {
   const TemporaryFolder folder;
   const std::vector<double> losses{1, 2, 3, 4, 5};

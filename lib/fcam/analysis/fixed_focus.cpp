@@ -86,7 +86,7 @@ FixedFocus measure_fixed_focus(const Model<T>& model, const Mosaics& mosaics, co
     indices.resize(std::min(options.batch, mosaics.count() - first));
     std::iota(indices.begin(), indices.end(), first);
     std::array<FixedFocus, Shards<T>::count> of_shard{};
-    shards.run(mosaics, indices, [&](Shard<T>& shard) {
+    shards.run(mosaics, indices, {}, [&](Shard<T>& shard) {
       shard.graph.clear();
       FixedFocus mean = loss.inference == Inference::soft
                             ? measure_soft(shard.graph, shard.batch, options)

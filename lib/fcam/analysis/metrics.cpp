@@ -42,6 +42,21 @@ void MetricsSum::add(int y, int z, std::span<const T> a, std::span<const T> s) {
 template void MetricsSum::add(int, int, std::span<const float>, std::span<const float>);
 template void MetricsSum::add(int, int, std::span<const double>, std::span<const double>);
 
+template <class T>
+void MetricsSum::add_gradient(int z, std::span<const T> a, std::span<const T> gradient) {
+  ++gradients_;
+  for (const T g : gradient) gradient_ += std::abs(static_cast<double>(g));
+  if (z < 0) return;
+  // dL/df_z = a_z (1 - a_z) times the derivative by a_z; where the product is nearly zero nothing can be told.
+  const auto focus = static_cast<double>(a[static_cast<std::size_t>(z)]), slope = focus * (1 - focus);
+  if (slope < 1e-6) return;
+  ++incentives_;
+  incentive_ -= static_cast<double>(gradient[static_cast<std::size_t>(z)]) / slope;
+}
+
+template void MetricsSum::add_gradient(int, std::span<const float>, std::span<const float>);
+template void MetricsSum::add_gradient(int, std::span<const double>, std::span<const double>);
+
 Metrics MetricsSum::result() const {
   Metrics metrics{.n = std::max(n_, losses_), .heat_map = heat_map_, .classes = classes_};
   const auto positive = [](std::size_t count) {
@@ -56,14 +71,23 @@ Metrics MetricsSum::result() const {
   metrics.ffpt = (located_correct_ - ftpt_) / known;
   metrics.ffpf = (static_cast<double>(positions_) - located_correct_ - ftpf_) / known;
   metrics.focus_mean = focus_ / known;
+  metrics.focus_gradient = gradient_ / positive(gradients_);
+  metrics.incentive = incentive_ / positive(incentives_);
+  metrics.classify_forward = static_cast<double>(forward_) / positive(metrics.n);
+  metrics.classify_backward = static_cast<double>(backward_) / positive(metrics.n);
   metrics.saif = positions_ > 0 ? standard_map_.saif() : known;
   return metrics;
 }
 
 template <class Visit>
 void MetricsSum::visit_numbers(Visit&& visit) {
-  for (std::size_t* count : {&n_, &losses_, &positions_}) visit(*count);
-  for (double* sum : {&loss_, &correct_, &ftpt_, &ftpf_, &located_correct_, &focus_, &entropy_}) visit(*sum);
+  for (std::size_t* count : {&n_, &losses_, &positions_, &gradients_, &incentives_, &forward_, &backward_}) {
+    visit(*count);
+  }
+  for (double* sum :
+       {&loss_, &correct_, &ftpt_, &ftpf_, &located_correct_, &focus_, &entropy_, &gradient_, &incentive_}) {
+    visit(*sum);
+  }
   for (HeatMap* map : {&heat_map_, &standard_map_}) {
     visit(map->total_);
     for (std::size_t& count : map->counts_) visit(count);

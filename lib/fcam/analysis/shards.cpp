@@ -5,17 +5,26 @@
 namespace fcam {
 
 template <class T>
-void load(const Mosaics& mosaics, std::span<const std::size_t> indices, Mosaic& scratch, Batch<T>& batch) {
-  const std::size_t bag_size = mosaics.patches() * element_count(mosaics.shape());
+void load(const Mosaics& mosaics, std::span<const std::size_t> indices, const LoadOptions& options, Mosaic& scratch,
+          Batch<T>& batch) {
+  const std::size_t patch_size = element_count(mosaics.shape()), bag_size = mosaics.patches() * patch_size;
   TensorShape shape{indices.size(), mosaics.patches()};
   for (const std::size_t size : mosaics.shape()) shape.push_back(size);
   batch.x.resize(shape);
   batch.label.resize(indices.size());
   batch.z.resize(indices.size());
   batch.index.assign(indices.begin(), indices.end());
+  batch.draw_seed = options.draw_seed;
   for (std::size_t b = 0; b < indices.size(); ++b) {
     mosaics.draw(indices[b], scratch);
-    mosaics.copy(scratch, batch.x.data() + b * bag_size);
+    T* const bag = batch.x.data() + b * bag_size;
+    mosaics.copy(scratch, bag);
+    if (options.augmentation) {
+      Random random(options.draw_seed, "augmentation", indices[b]);
+      for (std::size_t j = 0; j < mosaics.patches(); ++j) {
+        augment(options.augmentation, mosaics.shape(), random, bag + j * patch_size);
+      }
+    }
     batch.label[b] = scratch.label;
     batch.z[b] = scratch.z;
   }
@@ -33,8 +42,8 @@ void require_fit(const Model<T>& model, const Mosaics& mosaics) {
   }
 }
 
-#define FCAM_INSTANTIATE(T)                                                             \
-  template void load(const Mosaics&, std::span<const std::size_t>, Mosaic&, Batch<T>&); \
+#define FCAM_INSTANTIATE(T)                                                                                 \
+  template void load(const Mosaics&, std::span<const std::size_t>, const LoadOptions&, Mosaic&, Batch<T>&); \
   template void require_fit(const Model<T>&, const Mosaics&);
 FCAM_INSTANTIATE(float)
 FCAM_INSTANTIATE(double)

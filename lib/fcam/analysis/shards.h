@@ -9,20 +9,28 @@
 #include "fcam/attention/model.h"
 #include "fcam/base/blas.h"
 #include "fcam/base/parallel.h"
+#include "fcam/data/augment.h"
 #include "fcam/data/mosaic.h"
 
 namespace fcam {
 
+/// What happens to mosaics on their way into a batch.
+struct LoadOptions {
+  Augmentation augmentation = {};  ///< of each patch by itself, drawn from seed and mosaic
+  std::uint64_t draw_seed = 0;     ///< of that, and of a loss that draws: another one for each epoch
+};
+
 /// Draws the mosaics with these indices and turns them into numbers. `scratch` and `batch` are reused.
 template <class T>
-void load(const Mosaics& mosaics, std::span<const std::size_t> indices, Mosaic& scratch, Batch<T>& batch);
+void load(const Mosaics& mosaics, std::span<const std::size_t> indices, const LoadOptions& options, Mosaic& scratch,
+          Batch<T>& batch);
 
 /// The mosaics with these indices as a batch, for looking at one or checking a loss on it.
 template <class T = float>
-Batch<T> make_batch(const Mosaics& mosaics, std::span<const std::size_t> indices) {
+Batch<T> make_batch(const Mosaics& mosaics, std::span<const std::size_t> indices, const LoadOptions& options = {}) {
   Mosaic scratch;
   Batch<T> batch;
-  load(mosaics, indices, scratch, batch);
+  load(mosaics, indices, options, scratch, batch);
   return batch;
 }
 
@@ -51,7 +59,7 @@ class Shards {
 
   /// Calls body(Shard&) for every shard that has mosaics, on several threads, BLAS single-threaded meanwhile.
   template <class Body>
-  void run(const Mosaics& mosaics, std::span<const std::size_t> indices, Body&& body) {
+  void run(const Mosaics& mosaics, std::span<const std::size_t> indices, const LoadOptions& options, Body&& body) {
     const SingleThreadedBlas single;
     const std::size_t used = std::min(count, indices.size());
     workers_->run(used, [&](std::size_t number, int worker) {
@@ -61,7 +69,7 @@ class Shards {
       const std::size_t first = number * share + std::min(number, rest);
       {
         const ProfileTimer timer(profiling_ ? &desk.profile : nullptr, "data");
-        load(mosaics, indices.subspan(first, share + (number < rest ? 1 : 0)), desk.scratch, desk.batch);
+        load(mosaics, indices.subspan(first, share + (number < rest ? 1 : 0)), options, desk.scratch, desk.batch);
       }
       Shard<T> shard{number, first, desk.batch, desk.graph};
       body(shard);

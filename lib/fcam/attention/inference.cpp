@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fcam/base/error.h"
-#include "fcam/base/text.h"
+#include "fcam/base/named.h"
 
 namespace fcam {
 namespace {
@@ -54,13 +53,7 @@ std::string to_string(Inference rule) {
 }
 
 Inference find_inference(std::string_view name) {
-  const std::string lower = lower_case(name);
-  std::vector<std::string> known;
-  for (const Inference rule : rules) {
-    known.push_back(to_string(rule));
-    if (known.back() == lower) return rule;
-  }
-  throw UsageError("inference: " + unknown_name(name, known));
+  return find_named("inference", name, rules, [](Inference rule) { return to_string(rule); });
 }
 
 template <class T>

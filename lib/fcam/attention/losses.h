@@ -2,6 +2,7 @@
 // one more such function: docs/adding-a-loss.md.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -44,20 +45,41 @@ inline constexpr auto marginal = [](auto& graph, const auto& batch) {
 
 /// A loss under the name that users type.
 struct NamedLoss {
-  std::string name;                       ///< "sa", "ha" or "lv"
+  std::string name;                       ///< "sa", "ha", "lv" ...
   std::string title;                      ///< "soft attention" ...
   Inference inference = Inference::soft;  ///< the rule that goes with it
   double learning_rate = 0.05;            ///< that suits it on images with SGD and momentum 0.9
+  /// Where it looks at few patches: the rule that asks g for one more at most, for the metrics of training steps.
+  Inference step_inference = inference;
+  /// Where its value is an estimate, or what it trains with changes: the loss of the paper that it stands for.
+  std::string exact = name;
 };
 
-/// The losses that exist, in the paper's order.
+/// The paper's three losses, in its order.
+const std::vector<NamedLoss>& paper_losses();
+
+/// All losses that exist, the paper's first: those that look at few patches (sampled_losses.h), and "hybrid", which is
+/// no function but a plan to train by (training/plan.h).
 const std::vector<NamedLoss>& named_losses();
 
 /// The loss of that name, in any case. Throws UsageError with the names that exist.
-const NamedLoss& find_loss(std::string_view name);
+const NamedLoss& find_loss(std::string_view name, const std::vector<NamedLoss>& among = named_losses());
 
-/// The function of a named loss.
+/// What f is rewarded for in sampled hard attention.
+enum class Reward {
+  log_probability,  ///< log p_y: the gradient is that of hard attention
+  probability,      ///< p_y: that of -sum_j a_j p_j, bounded
+};
+
+/// What the losses that look at few patches need to know.
+struct LossOptions {
+  std::size_t samples = 1;  ///< "ha-sampled": patches drawn a mosaic
+  std::size_t top = 1;      ///< "lv-topk": best-focused patches beside the drawn one
+  Reward reward = Reward::log_probability;
+};
+
+/// The function of a named loss. Requires another than "hybrid".
 template <class T>
-LossFunction<T> loss_function(const NamedLoss& loss);
+LossFunction<T> loss_function(const NamedLoss& loss, const LossOptions& options = {});
 
 }  // namespace fcam

@@ -56,6 +56,7 @@ void Graph<T>::clear(ModelGradient<T>* gradient) {
   tape_.clear();
   gradient_ = gradient;
   used_applications_ = used_positions_ = 0;
+  classified_.clear();
   patches_.reset();
   scores_.reset();
   patch_logits_.reset();
@@ -114,7 +115,19 @@ Var<T> Graph<T>::classify(Var<T> x) {
 
 template <class T>
 Var<T> Graph<T>::classify_apart(Var<T> x) {
-  return apply_network(model_->classify, gradient_ != nullptr ? &gradient_->classify : nullptr, x);
+  classified_.push_back(apply_network(model_->classify, gradient_ != nullptr ? &gradient_->classify : nullptr, x));
+  return classified_.back();
+}
+
+template <class T>
+typename Graph<T>::Calls Graph<T>::classify_calls() const {
+  Calls calls;
+  for (const Var<T>& logits : classified_) {
+    const std::size_t patches = logits.value().size() / model_->classes();
+    calls.forward += patches;
+    if (logits.has_gradient()) calls.backward += patches;
+  }
+  return calls;
 }
 
 #define FCAM_INSTANTIATE(T)                                       \

@@ -99,9 +99,17 @@ class Graph {
   /// Gradient of weight times loss.
   void backward(Var<T> loss, T weight = 1) { tape_.backward(loss, weight); }
 
+  /// f of each patch, where it has been recorded.
+  const std::optional<Var<T>>& scores() const { return scores_; }
   /// g of each patch, and the last g of one patch a mosaic, where they have been recorded.
   const std::optional<Var<T>>& patch_logits() const { return patch_logits_; }
   const std::optional<Var<T>>& bag_logits() const { return bag_logits_; }
+
+  /// How many patches g has seen so far, and how many of them have had a gradient.
+  struct Calls {
+    std::size_t forward = 0, backward = 0;
+  };
+  Calls classify_calls() const;
 
   const Model<T>& model() const { return *model_; }
   Tape<T>& tape() { return tape_; }
@@ -117,6 +125,7 @@ class Graph {
   std::deque<Application<T>> applications_;  // reused in the order of use
   std::deque<std::vector<int>> positions_;   // likewise
   std::size_t used_applications_ = 0, used_positions_ = 0;
+  std::vector<Var<T>> classified_;  // all that g has given
   std::optional<Var<T>> patches_, scores_, patch_logits_, bag_logits_;
 };
 

@@ -30,12 +30,6 @@ Selection<T> select_top(Graph<T>& graph, const Batch<T>& batch, Var<T> log_a, st
 template <class T>
 Var<T> advantage(Var<T> rewards);
 
-/// What f is rewarded for in sampled hard attention.
-enum class Reward {
-  log_probability,  ///< log p_y: the gradient is that of hard attention
-  probability,      ///< p_y: that of -sum_j a_j p_j, bounded
-};
-
 namespace losses {
 
 /// Hard attention with `samples` patches drawn from a instead of the sum over all: g learns from the drawn ones, f by

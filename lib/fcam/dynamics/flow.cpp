@@ -1,9 +1,6 @@
 #include "fcam/dynamics/flow.h"
 
-#include <vector>
-
-#include "fcam/base/error.h"
-#include "fcam/base/text.h"
+#include "fcam/base/named.h"
 #include "fcam/dynamics/exponentials.h"
 
 namespace fcam {
@@ -44,13 +41,7 @@ double marginal_value(const Flow& flow, const GapState& state) {
 std::string to_string(Loss loss) { return loss == Loss::soft ? "sa" : loss == Loss::hard ? "ha" : "lv"; }
 
 Loss find_flow_loss(std::string_view name) {
-  const std::string lower = lower_case(name);
-  std::vector<std::string> known;
-  for (const Loss loss : all_losses) {
-    if (to_string(loss) == lower) return loss;
-    known.push_back(to_string(loss));
-  }
-  throw UsageError("loss: " + unknown_name(name, known));
+  return find_named("loss", name, all_losses, [](Loss loss) { return to_string(loss); });
 }
 
 double Flow::focus(const GapState& state) const {

@@ -1,5 +1,6 @@
 #include "fcam/nn/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace fcam {
@@ -13,6 +14,12 @@ Optimizer<T>::Optimizer(std::size_t size, const OptimizerOptions& options) : opt
   } else {
     add("momentum");
   }
+}
+
+template <class T>
+void Optimizer<T>::forget() {
+  steps_ = 0;
+  for (Average& average : averages_) std::fill(average.values.begin(), average.values.end(), T(0));
 }
 
 template <class T>

@@ -34,6 +34,9 @@ class Optimizer {
   const OptimizerOptions& options() const { return options_; }
   void set_learning_rate(double learning_rate) { options_.learning_rate = learning_rate; }
 
+  /// Goes back to where it was before the first step.
+  void forget();
+
   /// All that a resume needs: steps taken and running averages, each as long as the weights, by name
   /// ("momentum", or "mean" and "square").
   std::uint64_t steps() const { return steps_; }

@@ -12,7 +12,7 @@
 namespace fcam {
 namespace {
 
-constexpr const char* format = "fcam checkpoint 2";
+constexpr const char* format = "fcam checkpoint 3";
 
 // The optimisers of a trainer under the names of their networks.
 std::array<std::pair<std::string, Optimizer<float>*>, 2> optimizers(Trainer<float>& trainer) {
@@ -82,6 +82,12 @@ TrainerState<float> state_of(const SafeTensors& content, const Trainer<float>& t
   TrainerState<float> state;
   state.epochs = metadata_number<std::size_t>(content, "epochs", path);
   state.loss = metadata_number<double>(content, "loss", path);
+  const std::string& pulls = metadata_text(content, "pulls", path);
+  if (!pulls.empty()) state.pulls = numbers_of(pulls);
+  if (state.pulls.size() != state.epochs) {
+    throw DataError(quote(path) + ": metadata 'pulls': expected " + std::to_string(state.epochs) + " numbers, found " +
+                    quote(pulls.substr(0, 40)));
+  }
   if (content.metadata.contains("epoch.mosaics")) {
     state.mosaics = metadata_number<std::size_t>(content, "epoch.mosaics", path);
     state.seconds = metadata_number<double>(content, "epoch.seconds", path);
@@ -108,12 +114,14 @@ TrainerState<float> state_of(const SafeTensors& content, const Trainer<float>& t
 
 }  // namespace
 
-void save_checkpoint(const std::string& path, Trainer<float>& trainer) {
+void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std::string& run) {
   const TrainerState<float>& state = trainer.state();
   SafeTensors content = to_tensors(trainer.model());
   content.metadata["format"] = format;
+  content.metadata["run"] = run;
   content.metadata["epochs"] = std::to_string(state.epochs);
   content.metadata["loss"] = shortest(state.loss);
+  content.metadata["pulls"] = text_of(state.pulls);
   if (state.mosaics > 0) {
     content.metadata["epoch.mosaics"] = std::to_string(state.mosaics);
     content.metadata["epoch.seconds"] = shortest(state.seconds);
@@ -135,11 +143,15 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer) {
   write_safetensors(path, content);
 }
 
-void load_checkpoint(const std::string& path, Trainer<float>& trainer) {
+void load_checkpoint(const std::string& path, Trainer<float>& trainer, const std::string& run) {
   const SafeTensors content = read_safetensors(path);
   if (metadata_text(content, "format", path) != format) {
     throw DataError(quote(path) + ": expected a checkpoint of format " + quote(format) + ", found " +
                     quote(content.metadata.at("format")));
+  }
+  if (const std::string& found = metadata_text(content, "run", path); found != run) {
+    throw DataError(quote(path) + ": expected the checkpoint of run " + quote(run) + ", found one of run " +
+                    quote(found.substr(0, 40)));
   }
   require_weights(trainer.model(), content, path);
   TrainerState<float> state = state_of(content, trainer, path);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 #include "fcam/base/error.h"
@@ -27,10 +28,16 @@ constexpr Column columns[] = {{"loss", &Metrics::loss},
                               {"focus_entropy", &Metrics::focus_entropy},
                               {"saif", &Metrics::saif}};
 
+// Of the training steps alone, after the others.
+constexpr Column step_columns[] = {{"focus_gradient", &Metrics::focus_gradient},
+                                   {"incentive", &Metrics::incentive},
+                                   {"classify_forward", &Metrics::classify_forward},
+                                   {"classify_backward", &Metrics::classify_backward}};
+
 // The cells of a row without its line feed, each with the comma before it.
-std::string cells(const Metrics* metrics) {
+std::string cells(std::span<const Column> shown, const Metrics* metrics) {
   std::string text;
-  for (const Column& column : columns) {
+  for (const Column& column : shown) {
     text += ',';
     if (metrics != nullptr && !std::isnan(metrics->*column.value)) text += shortest(metrics->*column.value);
   }
@@ -61,12 +68,15 @@ std::string log_header() {
   for (const char* prefix : {",", ",test_"}) {
     for (const Column& column : columns) text += std::string(prefix) + column.name;
   }
-  return text + ",seconds\n";
+  text += ",seconds";
+  for (const Column& column : step_columns) text += std::string(",") + column.name;
+  return text + "\n";
 }
 
 std::string log_row(const Epoch& epoch) {
-  return std::to_string(epoch.number) + cells(&epoch.train) + cells(epoch.test ? &*epoch.test : nullptr) + ',' +
-         (std::isnan(epoch.seconds) ? "" : shortest(epoch.seconds)) + '\n';
+  return std::to_string(epoch.number) + cells(columns, &epoch.train) +
+         cells(columns, epoch.test ? &*epoch.test : nullptr) + ',' +
+         (std::isnan(epoch.seconds) ? "" : shortest(epoch.seconds)) + cells(step_columns, &epoch.train) + '\n';
 }
 
 Log::Log(const std::string& path) : Log(path, log_header()) {}

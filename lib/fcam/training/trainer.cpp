@@ -26,40 +26,70 @@ TrainerOptions checked(TrainerOptions options) {
           "a finite number from 0 up", shortest(options.learning_rate));
   require(options.momentum >= 0 && options.momentum < 1, "momentum", "a number in [0, 1)", shortest(options.momentum));
   require(options.threads >= 0, "threads", "at least 1", std::to_string(options.threads));
+  require(std::isfinite(options.weight_decay) && options.weight_decay >= 0, "weight decay", "a finite number from 0 up",
+          shortest(options.weight_decay));
   require(!std::isnan(options.stop_loss), "stop loss", "a number", shortest(options.stop_loss));
   if (options.threads == 0) options.threads = available_threads();
   return options;
 }
 
 OptimizerOptions optimizer_options(const TrainerOptions& options) {
-  return {.kind = options.optimizer, .learning_rate = options.learning_rate, .momentum = options.momentum};
+  return {.kind = options.optimizer,
+          .learning_rate = options.learning_rate,
+          .momentum = options.momentum,
+          .weight_decay = options.weight_decay};
 }
 
 }  // namespace
 
 template <class T>
 Trainer<T>::Trainer(Model<T>& model, std::type_identity_t<LossFunction<T>> loss, const TrainerOptions& options)
+    : Trainer(model, constant_plan<T>(std::move(loss), options.inference, options.learning_rate), options) {}
+
+template <class T>
+Trainer<T>::Trainer(Model<T>& model, std::type_identity_t<Plan<T>> plan, const TrainerOptions& options)
     : model_(&model),
-      loss_(std::move(loss)),
+      plan_(std::move(plan)),
       options_(checked(options)),
       workers_(options_.threads),
       shards_(model, workers_),
       focus_optimizer_(model.focus.weights().size(), optimizer_options(options_)),
-      classify_optimizer_(model.classify.weights().size(), optimizer_options(options_)) {}
+      classify_optimizer_(model.classify.weights().size(), optimizer_options(options_)) {
+  require_images(options_.augmentation, model.patch_shape());
+  choose_phase();
+}
 
 template <class T>
 Trainer<T>::~Trainer() = default;
 
 template <class T>
+void Trainer<T>::set_state(TrainerState<T> state) {
+  state_ = std::move(state);
+  choose_phase();
+}
+
+template <class T>
+void Trainer<T>::choose_phase() {
+  phase_ = plan_.phase(state_.pulls);
+  const double rate = phase_.learning_rate * schedule_factor(options_.schedule, state_.epochs + 1, options_.epochs);
+  for (Optimizer<T>* optimizer : {&focus_optimizer_, &classify_optimizer_}) {
+    optimizer->set_learning_rate(rate);
+    if (phase_.anew && state_.mosaics == 0) optimizer->forget();
+  }
+}
+
+template <class T>
 void Trainer<T>::run_shards(const Mosaics& mosaics, std::span<const std::size_t> indices) {
   require_fit(*model_, mosaics);
-  outcome_.resize(indices.size(), mosaics.patches(), mosaics.classes(), options_.inference);
+  outcome_.resize(indices.size(), mosaics.patches(), mosaics.classes(), phase_.inference);
   while (shard_gradients_.size() < std::min(Shards<T>::count, indices.size())) shard_gradients_.emplace_back(*model_);
-  shards_.run(mosaics, indices, [&](Shard<T>& shard) {
+  const LoadOptions load{.augmentation = options_.augmentation,
+                         .draw_seed = Random(options_.seed, "epoch", state_.epochs + 1).bits()};
+  shards_.run(mosaics, indices, load, [&](Shard<T>& shard) {
     ModelGradient<T>& gradient = shard_gradients_[shard.number];
     gradient.clear();
     shard.graph.clear(&gradient);
-    const Var<T> loss = loss_(shard.graph, shard.batch);
+    const Var<T> loss = phase_.loss(shard.graph, shard.batch);
     if (loss.value().size() != 1) {
       throw UsageError("loss: expected one number, such as a mean over the mosaics, found a value of shape " +
                        to_string(shape_of(loss.value())));
@@ -167,10 +197,11 @@ template <class T>
 bool Trainer<T>::test_epoch(const Mosaics& test, Epoch& epoch) {
   struct Stopped {};
   try {
-    epoch.test = evaluate<T>(*model_, test, loss_, {.inference = options_.inference, .batch = options_.batch}, workers_,
-                             [&](std::size_t first, const BatchOutcome<T>& batch) {
-                               if (on_test_ && !on_test_(first + batch.size())) throw Stopped();
-                             });
+    epoch.test =
+        evaluate<T>(*model_, test, phase_.test_loss, {.inference = phase_.test_inference, .batch = options_.batch},
+                    workers_, [&](std::size_t first, const BatchOutcome<T>& batch) {
+                      if (on_test_ && !on_test_(first + batch.size())) throw Stopped();
+                    });
   } catch (const Stopped&) {
     return false;
   }
@@ -235,10 +266,15 @@ bool Trainer<T>::run(const Mosaics& train, const Mosaics* test, const EpochCallb
     epoch.seconds = seconds();
     state_.epochs = epoch.number;
     state_.loss = epoch.train.loss;
+    state_.pulls.push_back(epoch.train.focus_gradient);
     state_.mosaics = 0;
     state_.sum = MetricsSum();
     state_.seconds = 0;
-    if (options_.patience > 0 && (epoch.test || !tests)) judge(epoch.test ? epoch.test->loss : epoch.train.loss);
+    // Not the test that only the end brings: a run that goes on later has none there.
+    if (options_.patience > 0 && (!tests || epoch.number % options_.eval_every == 0)) {
+      judge(tests ? epoch.test->loss : epoch.train.loss);
+    }
+    choose_phase();
     if (callback && !callback(epoch)) return false;
   }
   return true;

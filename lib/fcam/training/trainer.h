@@ -14,6 +14,7 @@
 #include "fcam/analysis/evaluate.h"
 #include "fcam/nn/optimizer.h"
 #include "fcam/training/log.h"
+#include "fcam/training/plan.h"
 
 namespace fcam {
 
@@ -21,10 +22,13 @@ struct TrainerOptions {
   std::size_t epochs = 100;
   std::size_t batch = 256;  ///< mosaics a step; the last step of an epoch takes what is left
   double learning_rate = 0.05;
+  Schedule schedule = Schedule::constant;  ///< of the learning rate
   double momentum = 0.9;
+  double weight_decay = 0;  ///< see OptimizerOptions
   OptimizerOptions::Kind optimizer = OptimizerOptions::Kind::sgd;
   std::optional<Inference> inference = Inference::marginal;  ///< rule of the metrics; none: the loss is the only one
-  std::uint64_t seed = 1;                                    ///< of the order of the mosaics
+  std::uint64_t seed = 1;                                    ///< of the order of the mosaics, and of what is drawn
+  Augmentation augmentation = {};                            ///< of the training mosaics
   std::size_t eval_every = 1;  ///< epochs between evaluations of the test mosaics, after the last always; 0: never
   std::size_t patience = 0;    ///< judged epochs in a row without a new best that end the training; 0: none is judged
   double stop_loss = -std::numeric_limits<double>::infinity();  ///< a train loss of an epoch up to it ends the training
@@ -37,11 +41,12 @@ enum class Ending { none, epochs, patience, stop_loss };
 /// Where a training is, beyond the weights and the optimisers: what a checkpoint holds of it.
 template <class T>
 struct TrainerState {
-  std::size_t epochs = 0;   ///< finished
-  double loss = 0;          ///< mean train loss of the last of them
-  std::size_t mosaics = 0;  ///< done of the epoch after them; of the order that seed and number of the epoch give
-  MetricsSum sum;           ///< of these mosaics
-  double seconds = 0;       ///< that they took
+  std::size_t epochs = 0;     ///< finished
+  double loss = 0;            ///< mean train loss of the last of them
+  std::vector<double> pulls;  ///< Metrics::focus_gradient of each of them
+  std::size_t mosaics = 0;    ///< done of the epoch after them; of the order that seed and number of the epoch give
+  MetricsSum sum;             ///< of these mosaics
+  double seconds = 0;         ///< that they took
 
   /// The judged epoch of the lowest loss, where there is patience.
   struct Best {
@@ -60,6 +65,8 @@ class Trainer {
  public:
   /// The model must outlive the trainer, whose steps change it. Throws UsageError for options out of range.
   Trainer(Model<T>& model, std::type_identity_t<LossFunction<T>> loss, const TrainerOptions& options = {});
+  /// By a plan, which says loss, rule of the metrics and learning rate instead of the options.
+  Trainer(Model<T>& model, std::type_identity_t<Plan<T>> plan, const TrainerOptions& options = {});
   ~Trainer();
 
   /// Called after each epoch; false stops the training.
@@ -75,9 +82,10 @@ class Trainer {
 
   /// Trains from where state() is until ending() is not none. `test` may be null. The train metrics of an epoch are
   /// those of its steps: each mosaic as it was seen just before the step that learnt from it. With patience an epoch is
-  /// judged by its test loss where it was tested, and where no epoch is, by its train loss. Throws DivergedError at the
-  /// first loss, or at an epoch whose weights or test loss are not finite, naming it; the epoch is then not reported.
-  /// Throws UsageError where fewer mosaics are given than were done. Returns true unless a callback stopped it.
+  /// judged by its test loss where its number is a multiple of eval_every, and where no epoch is tested, by its train
+  /// loss. Throws DivergedError at the first loss, or at an epoch whose weights or test loss are not finite, naming it;
+  /// the epoch is then not reported. Throws UsageError where fewer mosaics are given than were done. Returns true
+  /// unless a callback stopped it.
   bool run(const Mosaics& train, const Mosaics* test, const EpochCallback& callback);
   /// The same without test mosaics, and with a callback that may return nothing.
   template <class Callback>
@@ -119,13 +127,14 @@ class Trainer {
 
   /// State beyond the weights, for checkpoints, and the optimisers of f and g.
   const TrainerState<T>& state() const { return state_; }
-  void set_state(TrainerState<T> state) { state_ = std::move(state); }
+  void set_state(TrainerState<T> state);
   std::size_t epochs_done() const { return state_.epochs; }
   Optimizer<T>& focus_optimizer() { return focus_optimizer_; }
   Optimizer<T>& classify_optimizer() { return classify_optimizer_; }
 
  private:
   void run_shards(const Mosaics& mosaics, std::span<const std::size_t> indices);
+  void choose_phase();
   bool train_epoch(const Mosaics& train);
   bool test_epoch(const Mosaics& test, Epoch& epoch);
   void judge(double loss);
@@ -134,7 +143,8 @@ class Trainer {
   void add_shards(Buffer<T> ModelGradient<T>::*part, std::size_t used, Use&& use);
 
   Model<T>* model_;
-  LossFunction<T> loss_;
+  Plan<T> plan_;
+  Phase<T> phase_;  // of the epoch after those of the state
   TrainerOptions options_;
   Workers workers_;
   Shards<T> shards_;

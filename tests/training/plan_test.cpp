@@ -1,0 +1,214 @@
+#include "fcam/training/plan.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "fcam/training/checkpoint.h"
+#include "support/temporary_folder.h"
+#include "support/training.h"
+
+using namespace fcam;
+using namespace fcam::test;
+
+namespace {
+
+// Everything that trains, each with choices that are not the usual ones.
+struct Choice {
+  std::string loss;
+  PlanOptions options;
+};
+const std::vector<Choice>& choices() {
+  static const std::vector<Choice> all{
+      {"lv-em", {}},
+      {"lv-topk", {.loss = {.top = 2}}},
+      {"ha-sampled", {}},
+      {"ha-sampled", {.loss = {.samples = 3, .reward = Reward::probability}}},
+      {"hybrid", {.switch_epoch = 1}},
+      {"hybrid", {.switch_epoch = 1, .blend = 1, .sampled = true}},
+      {"hybrid", {}},
+  };
+  return all;
+}
+
+struct Planned {
+  Planned(const Choice& choice, TrainerOptions options)
+      : model(shapes_model()), trainer(model, named_plan<float>(find_loss(choice.loss), choice.options), options) {}
+  Model<float> model;
+  Trainer<float> trainer;
+};
+
+TrainerOptions three_epochs(int threads) {
+  return {.epochs = 3, .batch = 16, .seed = 5, .augmentation = {.flip = true, .crop = true}, .threads = threads};
+}
+
+std::vector<double> rates(const PlanOptions& options, std::size_t epochs) {
+  const Plan<double> plan = named_plan<double>(find_loss("hybrid"), options);
+  std::vector<double> pulls, result;
+  for (std::size_t i = 0; i < epochs; ++i) {
+    result.push_back(plan.phase(pulls).learning_rate);
+    pulls.push_back(1);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("every named loss trains to the same bits for every number of threads", "[training]") {
+  const Mosaics mosaics = shapes_mosaics(40);
+  for (const Choice& choice : choices()) {
+    CAPTURE(choice.loss);
+    Planned one(choice, three_epochs(1));
+    const Model<float> before = one.model;
+    one.trainer.run(mosaics, nullptr, nullptr);
+    CHECK_FALSE(same_bits(one.model.focus.weights(), before.focus.weights()));
+    for (const int threads : {2, 3}) {
+      Planned more(choice, three_epochs(threads));
+      more.trainer.run(mosaics, nullptr, nullptr);
+      CHECK(same_bits(one.model, more.model));
+    }
+  }
+}
+
+TEST_CASE("every named loss, stopped at any step, goes on to the same bits", "[training]") {
+  const Mosaics mosaics = shapes_mosaics(40);  // 3 steps an epoch
+  for (const Choice& choice : choices()) {
+    CAPTURE(choice.loss, choice.options.blend);
+    const TemporaryFolder folder;
+    Planned whole(choice, three_epochs(1));
+    whole.trainer.run(mosaics, nullptr, nullptr);
+    for (std::size_t steps = 1; steps < 9; ++steps) {
+      CAPTURE(steps);
+      Planned first(choice, three_epochs(2)), second(choice, three_epochs(2));
+      std::size_t done = 0;
+      first.trainer.on_step([&](std::size_t, double) { return ++done < steps; });
+      first.trainer.run(mosaics, nullptr, nullptr);
+      save_checkpoint(folder.file("c"), first.trainer);
+      load_checkpoint(folder.file("c"), second.trainer);
+      second.trainer.run(mosaics, nullptr, nullptr);
+      CHECK(same_bits(whole.model, second.model));
+    }
+  }
+}
+
+TEST_CASE("draws of a loss and changes of images are others in the next epoch and for another seed", "[training]") {
+  const Mosaics mosaics = shapes_mosaics(16);
+  const std::vector<std::size_t> all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const auto gradient = [&](std::uint64_t seed, std::size_t epoch, const Choice& choice, Augmentation augmentation) {
+    Planned run(choice, {.batch = 16, .seed = seed, .augmentation = augmentation, .threads = 1});
+    TrainerState<float> state;
+    state.epochs = epoch;
+    run.trainer.set_state(state);
+    return run.trainer.gradient(mosaics, all).classify;
+  };
+  const Choice sampled{"ha-sampled", {}}, sum{"lv", {}};
+  const Augmentation none, flip{.flip = true};
+  for (const auto& [choice, augmentation] : {std::pair(sampled, none), std::pair(sum, flip)}) {
+    const auto first = gradient(1, 0, choice, augmentation);
+    CHECK(same_bits(first, gradient(1, 0, choice, augmentation)));
+    CHECK_FALSE(same_bits(first, gradient(1, 1, choice, augmentation)));
+    CHECK_FALSE(same_bits(first, gradient(2, 0, choice, augmentation)));
+  }
+  CHECK(same_bits(gradient(1, 0, sum, none), gradient(2, 1, sum, none)));
+}
+
+TEST_CASE("g is called as often as each loss says", "[training]") {
+  const Mosaics mosaics = shapes_mosaics(32);
+  const double m = static_cast<double>(mosaics.patches());
+  // The metrics of hard attention ask g for the chosen patch once more where not all patches have been seen.
+  const std::vector<std::tuple<Choice, double, double>> expected{
+      {{"sa", {}}, 1, 1},
+      {{"ha", {}}, m, m},
+      {{"lv", {}}, m, m},
+      {{"lv-em", {}}, m, m},
+      {{"ha-sampled", {.loss = {.samples = 2}}}, 2 + 1, 2},
+      {{"lv-topk", {.loss = {.top = 1}}}, 2 + 1, 2},
+  };
+  for (const auto& [choice, forward, backward] : expected) {
+    CAPTURE(choice.loss);
+    Planned run(choice, {.epochs = 1, .batch = 12, .threads = 2});
+    Metrics metrics;
+    run.trainer.run(mosaics, [&](const Epoch& epoch) { metrics = epoch.train; });
+    CHECK(metrics.classify_forward == forward);
+    CHECK(metrics.classify_backward == backward);
+  }
+}
+
+TEST_CASE("hybrid: soft attention, a blend, then hard attention, each with its learning rate", "[training]") {
+  CHECK(rates({.switch_epoch = 2}, 4) == std::vector<double>{0.05, 0.05, 0.01, 0.01});
+  CHECK(rates({.switch_epoch = 0}, 2) == std::vector<double>{0.01, 0.01});
+  CHECK(rates({.learning_rate = 0.2, .switch_epoch = 1, .then_learning_rate = 0.1}, 2) ==
+        std::vector<double>{0.2, 0.1});
+  const std::vector<double> blended = rates({.switch_epoch = 1, .blend = 1}, 3);
+  CHECK(blended[0] == 0.05);
+  CHECK(blended[1] == Approx(std::sqrt(0.05 * 0.01)));
+  CHECK(blended[2] == 0.01);
+}
+
+TEST_CASE("a blend's loss is the weighted mean of the two", "[training]") {
+  const Plan<double> plan = named_plan<double>(find_loss("hybrid"), {.switch_epoch = 0, .blend = 3});
+  Model<double> model({3, 16, 16}, 3, {.focus = "mlp", .classify = "mlp"});
+  const Batch<double> batch = make_batch<double>(shapes_mosaics(8), std::vector<std::size_t>{0, 3, 4, 7});
+  const auto value = [&](const LossFunction<double>& loss) {
+    Graph<double> graph(model);
+    return loss(graph, batch).scalar();
+  };
+  const double soft = value(losses::soft), hard = value(losses::hard);
+  REQUIRE(soft != Approx(hard));
+  std::vector<double> pulls;
+  for (const double weight : {0.25, 0.5, 0.75, 1.0}) {
+    const Phase<double> phase = plan.phase(pulls);
+    CHECK(value(phase.loss) == Approx((1 - weight) * soft + weight * hard));
+    CHECK(value(phase.test_loss) == Approx((1 - weight) * soft + weight * hard));
+    CHECK(phase.anew == pulls.empty());
+    pulls.push_back(1);
+  }
+}
+
+TEST_CASE("at the switch the optimisers begin anew", "[training]") {
+  const Mosaics mosaics = shapes_mosaics(40);
+  Planned run({"hybrid", {.switch_epoch = 2}}, {.epochs = 4, .batch = 10, .threads = 1});
+  std::vector<std::uint64_t> steps;
+  run.trainer.run(mosaics, [&](const Epoch&) { steps.push_back(run.trainer.focus_optimizer().steps()); });
+  CHECK(steps ==
+        std::vector<std::uint64_t>{4, 0, 4, 8});  // the callback sees the state that the next epoch begins with
+}
+
+TEST_CASE("a pull has faded where it has come down to half of its largest so far", "[training]") {
+  CHECK_FALSE(faded({}));
+  CHECK_FALSE(faded(std::vector<double>{1, 2, 3, 2}));
+  CHECK(faded(std::vector<double>{1, 4, 3, 2, 5, 1}) == 4);
+  CHECK(faded(std::vector<double>{0, 1}) == 1);  // nothing to wait for
+  const double unknown = std::nan("");
+  CHECK_FALSE(faded(std::vector<double>{unknown, unknown}));
+}
+
+TEST_CASE("hybrid switches by itself once the pull has faded", "[training]") {
+  const Plan<double> plan = named_plan<double>(find_loss("hybrid"));
+  CHECK(plan.phase(std::vector<double>{1, 4, 3}).inference == Inference::soft);
+  const Phase<double> phase = plan.phase(std::vector<double>{1, 4, 3, 2});
+  CHECK(phase.inference == Inference::hard);
+  CHECK(phase.anew);
+  CHECK_FALSE(plan.phase(std::vector<double>{1, 4, 3, 2, 9}).anew);
+}
+
+TEST_CASE("learning rate schedules", "[training]") {
+  for (const std::size_t number : {1, 7, 10}) CHECK(schedule_factor(Schedule::constant, number, 10) == 1);
+  CHECK(schedule_factor(Schedule::step, 5, 10) == 1);
+  CHECK(schedule_factor(Schedule::step, 6, 10) == 0.1);
+  CHECK(schedule_factor(Schedule::step, 9, 10) == 0.01);
+  CHECK(schedule_factor(Schedule::cosine, 1, 10) == 1);
+  CHECK(schedule_factor(Schedule::cosine, 6, 10) == Approx(0.5));
+  CHECK(schedule_factor(Schedule::cosine, 10, 10) == Approx((1 + std::cos(0.9 * 3.14159265358979)) / 2));
+}
+
+TEST_CASE("a trainer follows the schedule of its learning rate", "[training]") {
+  Planned run({"lv", {.learning_rate = 0.4}}, {.epochs = 4, .batch = 10, .schedule = Schedule::step, .threads = 1});
+  std::vector<double> seen;
+  run.trainer.on_step([&](std::size_t, double) {
+    seen.push_back(run.trainer.focus_optimizer().options().learning_rate);
+    return true;
+  });
+  run.trainer.run(shapes_mosaics(10), nullptr, nullptr);
+  CHECK(seen == std::vector<double>{0.4, 0.4, 0.4 * 0.1, 0.4 * 0.01});
+}
