@@ -359,3 +359,23 @@ TEST_CASE("without gnuplot the script is written, with a note and exit code 0", 
   CHECK_THAT(read_file(folder.file("it's.svg.gp")), Contains("plot"));
   CHECK(read_json(folder.file("x.json")).size() == 2);
 }
+
+TEST_CASE("files that are read are not written", "[evaluate]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--quiet --out run"));
+  const std::string model = read_file(folder.file("run/model.safetensors"));
+  for (const std::string output : {"run/model.safetensors", "./run/../run/model.safetensors", "run/log.csv"}) {
+    CHECK_THAT(error_of(command(folder, "fcam-evaluate run --csv " + output), 2),
+               Contains("csv: expected another file than one that is read"));
+  }
+  CHECK(read_file(folder.file("run/model.safetensors")) == model);
+}
+
+TEST_CASE("'-' is standard output, after what is printed there", "[evaluate]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--quiet --out run"));
+  const std::string out = run_well(command(folder, "fcam-evaluate run --csv -")).out;
+  run_well(command(folder, "fcam-evaluate run --csv file.csv"));
+  CHECK_THAT(out, Catch::EndsWith("\n" + read_file(folder.file("file.csv"))));
+  CHECK_FALSE(std::filesystem::exists(folder.file("-")));
+}

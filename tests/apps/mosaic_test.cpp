@@ -186,3 +186,39 @@ TEST_CASE("two outputs into one file are refused before anything is read", "[mos
   CHECK_THAT(error_of(command(folder, "fcam-mosaic --data shapes --csv nowhere/a.csv"), 4), Contains("nowhere/a.csv"));
   CHECK(std::filesystem::is_empty(folder.path()));
 }
+
+TEST_CASE("a signal during an export ends it and leaves no temporary", "[mosaic][signal]") {
+  const TemporaryFolder folder;
+  for (const auto& [options, file] :
+       {std::pair("--npy bags", "bags/x_train.npy.tmp"), std::pair("--csv rows.csv", "rows.csv.tmp")}) {
+    Process process(command(folder, std::string("fcam-mosaic --data shapes --train 2000000 ") + options));
+    while (!std::filesystem::exists(folder.file(file)) || std::filesystem::file_size(folder.file(file)) == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    process.send(SIGINT);
+    const Result result = process.wait();
+    CHECK(result.code == 130);
+    CHECK(result.signal == 0);
+    CHECK_FALSE(std::filesystem::exists(folder.file(file)));
+  }
+  CHECK(std::filesystem::is_empty(folder.path() / "bags"));
+}
+
+TEST_CASE("a contact sheet is a .png, and an export does not go where the data are", "[mosaic]") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of(command(folder, "fcam-mosaic --data shapes --png sheet.jpg"), 2),
+             Contains("png: expected a name that ends in .png"));
+  run_well(command(folder, "fcam-mosaic --data shapes --train 20 --test 20 --npy bags"));
+  CHECK_THAT(error_of(command(folder, "fcam-mosaic --data npy:bags --npy ./bags"), 2),
+             Contains("npy: expected another folder than that of --data"));
+}
+
+TEST_CASE("options that data have no use for are refused", "[mosaic]") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& options, const std::string& name) {
+    CHECK_THAT(error_of(command(folder, "fcam-mosaic " + options), 2), Contains(name + ": expected none with "));
+  };
+  refused("--data shapes --classes 3", "classes");
+  refused("--data linear --dimension 3", "dimension");
+  refused("--data linear --draws numpy", "draws");
+}

@@ -213,3 +213,25 @@ TEST_CASE("numbers are written alike whatever the locale", "[program]") {
     CHECK(read_file(run + "/config.toml") == read_file(folder.file("plain/config.toml")));
   }
 }
+
+TEST_CASE("sizes that do not fit into memory are a usage error", "[program]") {
+  const TemporaryFolder folder;
+  const std::string linear = "fcam-train --data linear --classes 1000000 --train 4000000000000000 --test 10 --out run";
+  for (const std::string& line : {linear, std::string("fcam-mosaic --data linear --train 9000000000000000000")}) {
+    CHECK_THAT(error_of(command(folder, line), 2), Catch::Contains("memory: expected sizes that fit into it"));
+  }
+  CHECK(is_empty(folder));
+}
+
+TEST_CASE("a table into a pipe that nobody reads any more ends quietly, too", "[program]") {
+  const TemporaryFolder folder;
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  close(ends[0]);
+  Command command_line = command(folder, "fcam-mosaic --data shapes --csv -");
+  command_line.stdout_descriptor = ends[1];
+  const Result result = run(command_line);
+  close(ends[1]);
+  CHECK(result.code == 4);
+  CHECK(result.err.empty());
+}

@@ -154,3 +154,31 @@ TEST_CASE("--resume of a damaged run, or with --force, is refused", "[resume]") 
   damage(log, "epoch,loss\n", "log.csv");
   run_well(command(folder, command_line));
 }
+
+TEST_CASE("a checkpoint of another run is refused, and one that is lost is told of", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--quiet --out run"));
+  run_well(training(folder, "--quiet --loss lv --out other"));
+  const std::string checkpoint = folder.file("run/checkpoint.safetensors");
+  fs::copy_file(folder.file("other/checkpoint.safetensors"), checkpoint, fs::copy_options::overwrite_existing);
+  const Result foreign = run(command(folder, "fcam-train --resume --epochs 3 --out run"));
+  CHECK(foreign.code == 3);
+  CHECK_THAT(foreign.err, Contains("checkpoint of run"));
+
+  fs::remove(checkpoint);
+  const Result lost = run_well(command(folder, "fcam-train --resume --epochs 3 --out run"));
+  CHECK_THAT(lost.err, Contains("warning: no checkpoint is left") && Contains("epoch 1/3"));
+  run_well(training(folder, "--quiet --epochs 3 --out whole"));
+  check_same_run(folder.file("whole"), folder.file("run"));
+}
+
+TEST_CASE("with patience and tests now and then, a run that goes on is the run that was not stopped", "[resume]") {
+  const TemporaryFolder folder;
+  const std::string options = "--quiet --patience 3 --eval-every 3 --lr 0.2 ";
+  run_well(training(folder, options + "--epochs 8 --out whole"));
+  run_well(training(folder, options + "--epochs 4 --out parts"));
+  run_well(command(folder, "fcam-train --quiet --resume --epochs 8 --out parts"));
+  for (const std::string name : {"/model.safetensors", "/checkpoint.safetensors"}) {
+    CHECK(read_file(folder.file("whole" + name)) == read_file(folder.file("parts" + name)));
+  }
+}

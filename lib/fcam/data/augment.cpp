@@ -10,7 +10,7 @@ namespace {
 
 // A shift uniform on {-most, ..., most}.
 std::ptrdiff_t draw_shift(Random& random, std::size_t size) {
-  const auto most = static_cast<std::ptrdiff_t>(size / 8);
+  const auto most = static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, size / 8));
   return static_cast<std::ptrdiff_t>(random.below(static_cast<std::uint64_t>(2 * most + 1))) - most;
 }
 

@@ -12,7 +12,7 @@ namespace fcam {
 /// Which changes are made.
 struct Augmentation {
   bool flip = false;  ///< left and right swapped, for half of the images
-  bool crop = false;  ///< shifted by up to an eighth of height and width, zeros where nothing is left
+  bool crop = false;  ///< shifted by up to an eighth of height and width, or one pixel; zeros where nothing is left
 
   explicit operator bool() const { return flip || crop; }
 };
