@@ -23,6 +23,7 @@
 #include "fcam/data/npy.h"
 #include "fcam/training/checkpoint.h"
 #include "fcam/training/model_file.h"
+#include "support/runs.h"
 #include "support/temporary_folder.h"
 #include "support/training.h"
 
@@ -121,12 +122,9 @@ std::size_t open_descriptors() {
 std::string training_bytes() {
   const TemporaryFolder folder;
   do_everything(folder);
-  const std::string log = read_file(folder.file("log.csv"));
-  std::string text;  // without the seconds
-  for (std::size_t begin = 0; begin < log.size();) {
-    const std::size_t end = log.find('\n', begin);
-    text += log.substr(begin, log.rfind(',', end) - begin) + "\n";
-    begin = end + 1;
+  std::string text;
+  for (const auto& row : log_without_seconds(folder.file("log.csv"))) {
+    for (const std::string& cell : row) text += cell + ",";
   }
   return text + read_file(folder.file("checkpoint")) + read_file(folder.file("model")) +
          read_file(folder.file("x.npy"));

@@ -29,6 +29,10 @@ Metrics metrics_from(double first) {
   metrics.focus_mean = first + 6;
   metrics.focus_entropy = first + 7;
   metrics.saif = first + 8;
+  metrics.focus_gradient = first + 9;
+  metrics.incentive = first + 10;
+  metrics.classify_forward = first + 11;
+  metrics.classify_backward = first + 12;
   return metrics;
 }
 
@@ -67,18 +71,19 @@ TEST_CASE("the columns of the log", "[training]") { CHECK(log_header() == header
 
 TEST_CASE("a row has its values in the order of the columns", "[training]") {
   CHECK(log_row({12, metrics_from(0.5), metrics_from(-20), 3.25}) ==
-        "12,0.5,1.5,2.5,3.5,4.5,5.5,6.5,7.5,8.5,-20,-19,-18,-17,-16,-15,-14,-13,-12,3.25\n");
+        "12,0.5,1.5,2.5,3.5,4.5,5.5,6.5,7.5,8.5,-20,-19,-18,-17,-16,-15,-14,-13,-12,3.25,"
+        "9.5,10.5,11.5,12.5\n");
 }
 
 TEST_CASE("cells are empty where there was no test", "[training]") {
-  CHECK(log_row({1, metrics_from(0), std::nullopt, 2}) == "1,0,1,2,3,4,5,6,7,8,,,,,,,,,,2\n");
+  CHECK(log_row({1, metrics_from(0), std::nullopt, 2}) == "1,0,1,2,3,4,5,6,7,8,,,,,,,,,,2,9,10,11,12\n");
 }
 
 TEST_CASE("cells are empty where a value is not a number", "[training]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   Metrics train = metrics_from(0), test = metrics_from(10);
-  train.ftpt = train.saif = test.focus_mean = nan;
-  CHECK(log_row({1, train, test, nan}) == "1,0,1,,3,4,5,6,7,,10,11,12,13,14,15,,17,18,\n");
+  train.ftpt = train.saif = test.focus_mean = train.incentive = nan;
+  CHECK(log_row({1, train, test, nan}) == "1,0,1,,3,4,5,6,7,,10,11,12,13,14,15,,17,18,,9,,11,12\n");
 }
 
 TEST_CASE("numbers of a row read back as the same doubles", "[training]") {
@@ -108,7 +113,7 @@ TEST_CASE("rows do not follow the locale", "[training]") {
   CHECK(read_file(folder.file("log.csv")) ==
         header +
             "123456,1234567.5,1234568.5,1234569.5,1234570.5,1234571.5,1234572.5,1234573.5,1234574.5,1234575.5"
-            ",,,,,,,,,,0.5\n");
+            ",,,,,,,,,,0.5,1234576.5,1234577.5,1234578.5,1234579.5\n");
 }
 
 TEST_CASE("a new log is its header, whatever was there", "[training]") {

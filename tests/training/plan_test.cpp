@@ -212,3 +212,41 @@ TEST_CASE("a trainer follows the schedule of its learning rate", "[training]") {
   run.trainer.run(shapes_mosaics(10), nullptr, nullptr);
   CHECK(seen == std::vector<double>{0.4, 0.4, 0.4 * 0.1, 0.4 * 0.01});
 }
+
+TEST_CASE("the incentive of a running model is minus the derivative of the loss by the attention on z", "[training]") {
+  const Mosaics mosaics = shapes_mosaics(24);
+  Model<double> model({3, 16, 16}, 3, {.focus = "mlp", .classify = "mlp"});
+  const Batch<double> batch = make_batch<double>(mosaics, first_indices(24));
+  Graph<double> graph(model);
+  const Tensor<double> a = softmax(graph.focus(batch)).value();
+  const Tensor<double> log_p = log_probability(graph.classify(batch), batch.label).value();
+  const std::size_t m = mosaics.patches();
+  // The other patches share what is left in the proportions they have.
+  const auto losses_at = [&](std::size_t b, double step) {
+    const auto z = static_cast<std::size_t>(batch.z[b]);
+    const double focus = a(b, z) + step;
+    double hard = 0, likelihood = 0;
+    for (std::size_t j = 0; j < m; ++j) {
+      const double weight = j == z ? focus : a(b, j) * (1 - focus) / (1 - a(b, z));
+      hard -= weight * log_p(b, j);
+      likelihood += weight * std::exp(log_p(b, j));
+    }
+    return std::pair(hard, -std::log(likelihood));
+  };
+  double hard = 0, marginal = 0;
+  constexpr double h = 1e-6;
+  for (std::size_t b = 0; b < batch.size(); ++b) {
+    const auto [hard_up, marginal_up] = losses_at(b, h);
+    const auto [hard_down, marginal_down] = losses_at(b, -h);
+    hard -= (hard_up - hard_down) / (2 * h) / 24;
+    marginal -= (marginal_up - marginal_down) / (2 * h) / 24;
+  }
+  for (const auto& [loss, expected] : {std::pair("ha", hard), std::pair("lv", marginal)}) {
+    Trainer<double> trainer(model, named_loss<double>(loss),
+                            {.epochs = 1, .batch = 7, .learning_rate = 0, .threads = 2});
+    Metrics metrics;
+    trainer.run(mosaics, [&](const Epoch& epoch) { metrics = epoch.train; });
+    CHECK(metrics.incentive == Approx(expected).epsilon(1e-6));
+    CHECK(metrics.focus_gradient > 0);
+  }
+}
