@@ -28,26 +28,23 @@ struct Options {
   std::size_t epochs = 100, batch = 256;
   double step = 0.01, momentum = 0.9;
   double learning_rate = std::numeric_limits<double>::quiet_NaN();  // NaN: the one that suits loss and data
-  std::string out;
-  bool resume = false, force = false, plot = false;
+  FolderOptions place;
+  bool plot = false;
 
   OutputFolder folder() const {
     const std::string name =
         "runs/fixed-focus-" + data.kind() + "-m" + std::to_string(data.patches) + "-s" + std::to_string(common.seed);
-    return {out.empty() ? name : out, {"config.toml", "loss.csv", "incentive.csv"}};
+    return {place.path.empty() ? name : place.path, {"config.toml", "loss.csv", "incentive.csv"}};
   }
 };
 
 void declare_all(CommandLine& line, Options& options) {
   constexpr auto unbounded = std::numeric_limits<std::size_t>::max();
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  line.group("Run");
-  line.text("out", options.out, "folder of the run (default: runs/fixed-focus-DATA-mM-sS)", "DIR");
-  line.flag("resume", options.resume,
-            "keep the trainings that the folder holds, with its options, and add those asked for");
-  line.flag("force", options.force, "replace the run in the folder");
+  declare(line, options.place, "runs/fixed-focus-DATA-mM-sS",
+          "keep the trainings that the folder holds, with its options, and add those asked for");
   line.flag("plot", options.plot, "draw loss and incentive into the folder, each as .svg, .png and .pdf");
-  for (const char* name : {"out", "resume", "force", "plot"}) line.not_recorded(name);
+  line.not_recorded("plot");
   line.group("Training");
   line.list("loss", options.losses, "losses to train with (default: sa,ha,lv)");
   line.list("alpha", options.alphas, "attention on the foreground, from 0 to 1 (default: 0.2,0.4,0.6,0.8,1)");
@@ -179,11 +176,11 @@ int run_all(Options& options, CommandLine& line) {
   const OutputFolder folder = options.folder();
   SeriesMap all;
   FolderLock lock;
-  if (options.resume && folder.holds_run()) {
+  if (options.place.resume && folder.holds_run()) {
     lock.take(folder.path);
     all = series_to_keep(options, line, folder);
   }
-  folder.open(options.resume, options.force, lock);
+  folder.open(options.place, lock);
   write_atomically(folder.config(), "# fcam-fixed-focus --config FILE runs this again\n" + line.to_toml());
 
   const StopSignals signals;
@@ -242,7 +239,7 @@ int main(int argc, char** argv) {
         "  fcam-fixed-focus --resume --out runs/fixed --loss sa\n");
     const auto parsed = line.parse(argc, argv, [&] {
       choose_sizes(options, line);  // the name of the folder depends on them
-      return options.folder().config_to_resume(options.resume, options.force);
+      return options.folder().config_to_resume(options.place);
     });
     if (parsed == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return run_all(options, line);

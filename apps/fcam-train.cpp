@@ -3,10 +3,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "common/csv.h"
-#include "common/metrics_json.h"
 #include "common/progress.h"
 #include "common/run.h"
+#include "common/run_summary.h"
 #include "fcam/base/error.h"
 #include "fcam/base/file.h"
 #include "fcam/base/fnv.h"
@@ -21,20 +20,17 @@ using namespace fcam;
 using namespace fcam::apps;
 
 struct Options : RunOptions {
-  std::string out;
-  bool resume = false, force = false, dry_run = false;
+  FolderOptions place;
+  bool dry_run = false;
 
-  RunFolder folder() const { return RunFolder(out.empty() ? default_run_folder(*this) : out); }
+  RunFolder folder() const { return RunFolder(place.path.empty() ? default_run_folder(*this) : place.path); }
 };
 
 void declare_all(CommandLine& line, Options& options) {
-  line.group("Run");
-  line.text("out", options.out, "folder of the run (default: runs/DATA-LOSS-mM-sS)", "DIR");
-  line.flag("resume", options.resume,
-            "go on with the run in the folder, with its options; start it where there is none");
-  line.flag("force", options.force, "replace the run in the folder");
+  declare(line, options.place, "runs/DATA-LOSS-mM-sS",
+          "go on with the run in the folder, with its options; start it where there is none");
   line.flag("dry-run", options.dry_run, "say what would be trained, and stop");
-  for (const char* name : {"out", "resume", "force", "dry-run"}) line.not_recorded(name);
+  line.not_recorded("dry-run");
   declare(line, options);
 }
 
@@ -115,75 +111,6 @@ void require_alike(const DataOptions& data, const Mosaics& train, const Mosaics&
                   ", as the training mosaics are, found " + describe(test));
 }
 
-// What a run has cost: time, and patches that g has seen and had a gradient of.
-struct Cost {
-  double seconds = 0, forward = 0, backward = 0;
-
-  void add(const Epoch& epoch) {
-    seconds += epoch.seconds;
-    forward += static_cast<double>(epoch.train.n) * epoch.train.classify_forward;
-    backward += static_cast<double>(epoch.train.n) * epoch.train.classify_backward;
-  }
-};
-
-// That of the epochs in a log.
-Cost cost_of(const std::string& log, std::size_t mosaics) {
-  const CsvTable table(log);
-  const auto count = static_cast<double>(mosaics);
-  Cost cost;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    cost.seconds += table.number(row, "seconds");
-    cost.forward += count * table.number(row, "classify_forward");
-    cost.backward += count * table.number(row, "classify_backward");
-  }
-  return cost;
-}
-
-nlohmann::ordered_json ended_by(const Trainer<float>& trainer) {
-  switch (trainer.ending()) {
-    case Ending::none:
-      return nullptr;
-    case Ending::epochs:
-      return "epochs";
-    case Ending::patience:
-      return "patience";
-    case Ending::stop_loss:
-      return "stop-loss";
-  }
-  return nullptr;
-}
-
-void write_summary(const RunFolder& folder, const Options& options, const Trainer<float>& trainer, const Epoch& last,
-                   const Cost& cost) {
-  nlohmann::ordered_json summary{{"run", folder.path},
-                                 {"data", options.data.data},
-                                 {"loss", options.loss},
-                                 {"seed", options.common.seed},
-                                 {"epochs", last.number},
-                                 {"seconds", cost.seconds},
-                                 {"classify_forward", cost.forward},
-                                 {"classify_backward", cost.backward}};
-  summary["ended_by"] = ended_by(trainer);
-  const auto& best = trainer.state().best;
-  summary["best_epoch"] = best.epoch > 0 ? nlohmann::ordered_json(best.epoch) : nullptr;
-  summary["best_loss"] = best.epoch > 0 ? nlohmann::ordered_json(best.loss) : nullptr;
-  summary["train"] = to_json(last.train);
-  if (last.test) {
-    summary["test"] = to_json(*last.test);
-  } else {
-    summary["test"] = nullptr;
-  }
-  write_atomically(folder.summary(), json_text(summary));
-}
-
-// A run whose end has come by other options than those of its last epoch says so.
-void settle_summary(const RunFolder& folder, const Trainer<float>& trainer) {
-  auto summary = nlohmann::ordered_json::parse(read_bytes(folder.summary()), nullptr, false);
-  if (!summary.is_object() || summary.value("ended_by", nlohmann::ordered_json()) == ended_by(trainer)) return;
-  summary["ended_by"] = ended_by(trainer);
-  write_atomically(folder.summary(), json_text(summary));
-}
-
 void save_weights(const RunFolder& folder, Trainer<float>& trainer) {
   trainer.use_best();
   save(trainer.model(), folder.model());
@@ -243,12 +170,12 @@ int train(Options& options, CommandLine& line) {
       {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});
   const RunFolder folder = options.folder();
   FolderLock lock;
-  if (options.resume && folder.holds_run()) {
+  if (options.place.resume && folder.holds_run()) {
     if (!options.dry_run) lock.take(folder.path);
     require_same_run(line, options, folder);
   }
-  const bool goes_on = options.resume && is_there(folder.checkpoint());
-  const bool lost = options.resume && !goes_on && is_there(folder.summary());
+  const bool goes_on = options.place.resume && is_there(folder.checkpoint());
+  const bool lost = options.place.resume && !goes_on && is_there(folder.summary());
   const std::string run = fingerprint(line);
   if (!options.init.empty() && !goes_on) load(model, options.init);
   Trainer<float> trainer(model, training_plan(options), trainer_options(options));
@@ -258,7 +185,7 @@ int train(Options& options, CommandLine& line) {
     return exit_done;
   }
 
-  folder.open(options.resume, options.force, lock);
+  folder.open(options.place, lock);
   const StopSignals signals;
   Progress progress(options.common.quiet);
   const std::string done = std::to_string(trainer.epochs_done());
@@ -291,8 +218,7 @@ int main(int argc, char** argv) {
         "  fcam-train --data cifar10:data/cifar-10-batches-bin --foreground cat,dog\n"
         "  fcam-train --data shapes --loss ha --classify 'conv8k3 relu pool2 fc32 relu'\n"
         "  fcam-train --resume --out runs/fashion-mnist-lv-m5-s1\n");
-    const auto parsed =
-        line.parse(argc, argv, [&] { return options.folder().config_to_resume(options.resume, options.force); });
+    const auto parsed = line.parse(argc, argv, [&] { return options.folder().config_to_resume(options.place); });
     if (parsed == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return train(options, line);
   });

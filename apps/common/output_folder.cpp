@@ -41,14 +41,22 @@ bool OutputFolder::holds_run() const {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return is_there(file(name)); });
 }
 
-std::string OutputFolder::config_to_resume(bool resume, bool force) const {
-  if (!resume) return {};
-  if (force) throw UsageError("resume: expected it or --force, found both");
+void declare(CommandLine& line, FolderOptions& options, const std::string& usual_name, const std::string& resume) {
+  line.group("Run");
+  line.text("out", options.path, "folder of the run (default: " + usual_name + ")", "DIR");
+  line.flag("resume", options.resume, resume);
+  line.flag("force", options.force, "replace the run in the folder");
+  for (const char* name : {"out", "resume", "force"}) line.not_recorded(name);
+}
+
+std::string OutputFolder::config_to_resume(const FolderOptions& options) const {
+  if (!options.resume) return {};
+  if (options.force) throw UsageError("resume: expected it or --force, found both");
   return holds_run() ? config() : std::string();
 }
 
-void OutputFolder::open(bool resume, bool force, FolderLock& lock) const {
-  if (holds_run() && !resume && !force) {
+void OutputFolder::open(const FolderOptions& options, FolderLock& lock) const {
+  if (holds_run() && !options.resume && !options.force) {
     throw UsageError("out: expected a folder without a run, found one in " + quote(path) +
                      "; --resume goes on with it, --force starts it anew");
   }
@@ -60,7 +68,7 @@ void OutputFolder::open(bool resume, bool force, FolderLock& lock) const {
   }
   lock.take(path);
   for (const std::string& name : names) require_writable(file(name));
-  if (!force) return;
+  if (!options.force) return;
   for (const std::string& name : names) remove_file(file(name));
 }
 

@@ -28,6 +28,14 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
+/// What a program is told of its folder.
+struct FolderOptions {
+  std::string path;  ///< empty: a name made from other options
+  bool resume = false, force = false;
+};
+/// Declares --out, --resume and --force, with the name of the folder where none is given and what --resume does.
+void declare(CommandLine& line, FolderOptions& options, const std::string& usual_name, const std::string& resume);
+
 struct OutputFolder {
   std::string path;
   std::vector<std::string> names;  ///< of the files
@@ -39,10 +47,10 @@ struct OutputFolder {
 
   /// The file of options with which --resume goes on, empty without it, or where there is no run yet: then it starts
   /// one. Throws UsageError if both flags are given.
-  std::string config_to_resume(bool resume, bool force) const;
-  /// Makes the folder and those above it, takes it, and makes sure that its files can be written; with `force` removes
-  /// those that are there. Throws UsageError if there is a run and neither flag is given, WriteError.
-  void open(bool resume, bool force, FolderLock& lock) const;
+  std::string config_to_resume(const FolderOptions& options) const;
+  /// Makes the folder and those above it, takes it, and makes sure that its files can be written; with --force
+  /// removes those that are there. Throws UsageError if there is a run and neither flag is given, WriteError.
+  void open(const FolderOptions& options, FolderLock& lock) const;
 };
 
 /// Throws UsageError unless the recorded options are what the file `config` says, but for those that may change.

@@ -18,16 +18,16 @@ namespace {
 
 // Options that say how long and how fast a run trains.
 const std::set<std::string>& pace_options() {
-  static const std::set<std::string> names{"batch",        "lr",      "lr-schedule", "momentum", "optimizer",
-                                           "weight-decay", "augment", "samples",     "reward",   "top",
-                                           "switch-epoch", "then",    "then-lr",     "blend"};
+  static const std::set<std::string> names{"batch",    "lr",        "lr-schedule",  "then-lr",
+                                           "momentum", "optimizer", "weight-decay", "augment"};
   return names;
 }
 
 // Options that make no other setting either.
 bool is_setting(const std::string& name) {
-  static const std::set<std::string> others{"loss",      "seed", "epochs", "eval-every", "patience",
-                                            "stop-loss", "init", "data",   "threads"};
+  static const std::set<std::string> others{"loss", "samples",  "reward", "top",       "switch-epoch",
+                                            "then", "blend",    "seed",   "epochs",    "eval-every",
+                                            "init", "patience", "data",   "stop-loss", "threads"};
   return !others.contains(name) && !pace_options().contains(name);
 }
 
@@ -50,10 +50,12 @@ TrainingRun read_run(const std::string& path) {
     if (pace_options().contains(name)) pace += entry;
     if (is_setting(name)) setting += entry;
   }
+  std::string method = method_of(options);
   return {.folder = folder,
           .options = std::move(options),
           .setting = std::move(setting),
           .pace = std::move(pace),
+          .method = std::move(method),
           .log = CsvTable(folder.log()),
           .finished = is_there(folder.model()),
           .train = {},
@@ -157,16 +159,14 @@ std::size_t place_of(const std::string& loss) {
       std::find_if(all.begin(), all.end(), [&](const NamedLoss& one) { return one.name == loss; }) - all.begin());
 }
 
-std::string name_of(const TrainingRun& run) {
-  return run.options.loss + ", seed " + std::to_string(run.options.common.seed);
-}
+std::string name_of(const TrainingRun& run) { return run.method + ", seed " + std::to_string(run.options.common.seed); }
 
 // Takes out runs that have a loss and seed again, or trained at another pace than others of their loss.
 void leave_out_misfits(std::vector<const TrainingRun*>& runs, std::vector<std::string>& notes) {
   std::vector<const TrainingRun*> kept;
   for (const TrainingRun* run : runs) {
-    const auto same_loss = std::find_if(
-        kept.begin(), kept.end(), [&](const TrainingRun* other) { return other->options.loss == run->options.loss; });
+    const auto same_loss =
+        std::find_if(kept.begin(), kept.end(), [&](const TrainingRun* other) { return other->method == run->method; });
     if (same_loss != kept.end() && (*same_loss)->pace != run->pace) {
       notes.push_back(quote(run->folder.path) + ": left out, as it trains at another pace than " +
                       quote((*same_loss)->folder.path) + " (batch, learning rate, momentum or optimiser)");
@@ -183,21 +183,21 @@ void leave_out_misfits(std::vector<const TrainingRun*>& runs, std::vector<std::s
 
 void note_missing(const std::vector<const TrainingRun*>& runs, std::vector<std::string>& notes) {
   std::set<std::uint64_t> seeds;
-  std::set<std::string> losses{"sa", "ha", "lv"};
+  std::set<std::string> methods{"sa", "ha", "lv"};
   for (const TrainingRun* run : runs) {
     seeds.insert(run->options.common.seed);
-    losses.insert(run->options.loss);
+    methods.insert(run->method);
     if (!run->finished) {
       notes.push_back(quote(run->folder.path) + ": not finished, " + std::to_string(run->epochs_done()) + " of " +
                       std::to_string(run->options.epochs) + " epochs; left out of the heat maps");
     }
   }
-  for (const std::string& loss : losses) {
+  for (const std::string& method : methods) {
     for (const std::uint64_t seed : seeds) {
       const bool there = std::any_of(runs.begin(), runs.end(), [&](const TrainingRun* run) {
-        return run->options.loss == loss && run->options.common.seed == seed;
+        return run->method == method && run->options.common.seed == seed;
       });
-      if (!there) notes.push_back(describe(*runs[0]) + ": no run of " + loss + " with seed " + std::to_string(seed));
+      if (!there) notes.push_back(describe(*runs[0]) + ": no run of " + method + " with seed " + std::to_string(seed));
     }
   }
 }
@@ -230,8 +230,8 @@ std::vector<std::vector<const TrainingRun*>> settings_of(const ReportInput& inpu
   for (auto& runs : settings) {
     leave_out_misfits(runs, notes);
     std::stable_sort(runs.begin(), runs.end(), [](const TrainingRun* a, const TrainingRun* b) {
-      return std::tuple(place_of(a->options.loss), a->options.common.seed) <
-             std::tuple(place_of(b->options.loss), b->options.common.seed);
+      return std::tuple(place_of(a->options.loss), a->method, a->options.common.seed) <
+             std::tuple(place_of(b->options.loss), b->method, b->options.common.seed);
     });
     note_missing(runs, notes);
   }

@@ -18,6 +18,7 @@ struct TrainingRun {
   RunOptions options;
   std::string setting;  ///< the same in runs that differ in nothing but loss, seed and how long and fast they train
   std::string pace;     ///< the latter
+  std::string method;   ///< the loss, and what is particular to it
   CsvTable log;
   bool finished = false;
   std::optional<Metrics> train, test;  ///< where it was evaluated
@@ -51,8 +52,8 @@ struct ReportInput {
 /// Reads what these paths hold; a folder or file is recognised by its content. Nothing is evaluated yet.
 ReportInput read_report_input(const std::vector<std::string>& paths);
 
-/// The runs of one setting, of each loss and seed once, losses in the paper's order, then seeds ascending; runs that do
-/// not fit in, and seeds that only some losses have, are added to `notes`.
+/// The runs of one setting, of each method and seed once, losses in the paper's order, then seeds ascending; runs that
+/// do not fit in, and seeds that only some losses have, are added to `notes`.
 std::vector<std::vector<const TrainingRun*>> settings_of(const ReportInput& input, std::vector<std::string>& notes);
 
 /// A setting in words.

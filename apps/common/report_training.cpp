@@ -11,13 +11,19 @@ namespace {
 
 using Runs = std::vector<const TrainingRun*>;
 
-std::vector<Runs> by_loss(const Runs& runs) {
+std::vector<Runs> by_method(const Runs& runs) {
   std::vector<Runs> groups;
   for (const TrainingRun* run : runs) {
-    if (groups.empty() || groups.back()[0]->options.loss != run->options.loss) groups.emplace_back();
+    if (groups.empty() || groups.back()[0]->method != run->method) groups.emplace_back();
     groups.back().push_back(run);
   }
   return groups;
+}
+
+// The paper's name of a loss, and the method where that says more.
+std::string title_of(const Runs& runs) {
+  const RunOptions& options = runs[0]->options;
+  return find_loss(options.loss).title + (runs[0]->method == options.loss ? "" : " (" + runs[0]->method + ")");
 }
 
 std::string percent(const Spread& spread) {
@@ -42,7 +48,7 @@ std::string seeds_text(std::size_t count) { return std::to_string(count) + (coun
 
 Panel heat_panel(const Runs& runs, const std::vector<HeatMap>& maps) {
   HeatPanel panel{
-      .title = find_loss(runs[0]->options.loss).title,
+      .title = title_of(runs),
       .subtitle = "percent of mosaics, " + (maps.size() == 1 ? "seed " + std::to_string(runs[0]->options.common.seed)
                                                              : "mean of " + seeds_text(maps.size()) + " ± deviation"),
       .x_label = "attention on the true foreground, a_z",
@@ -89,9 +95,8 @@ Table metrics_table(const std::vector<Runs>& losses) {
         return percent(spread_of(values));
       };
       table.rows.push_back(
-          {{find_loss(runs[0]->options.loss).title, split == Split::train ? "training" : "test",
-            std::to_string(all.size()), over_seeds([](const auto& m) { return m.saif; }),
-            over_seeds([](const auto& m) { return m.accuracy; }),
+          {{title_of(runs), split == Split::train ? "training" : "test", std::to_string(all.size()),
+            over_seeds([](const auto& m) { return m.saif; }), over_seeds([](const auto& m) { return m.accuracy; }),
             over_seeds([](const auto& m) { return m.ftpt + m.ftpf; }), over_seeds([](const auto& m) { return m.ftpt; }),
             over_seeds([](const auto& m) { return m.ffpt; }), over_seeds([](const auto& m) { return m.ftpf; }),
             over_seeds([](const auto& m) { return m.ffpf; }), over_seeds([](const auto& m) { return m.focus_mean; })}});
@@ -124,34 +129,104 @@ std::vector<std::pair<double, double>> mean_curve(const std::vector<std::vector<
   return mean;
 }
 
+// The usual time of an epoch; the mean would count tests, which not every epoch has.
+double seconds_an_epoch(const TrainingRun& run) {
+  std::vector<double> seconds;
+  for (std::size_t row = 0; row < run.log.rows(); ++row) seconds.push_back(run.log.number(row, "seconds"));
+  if (seconds.empty()) return std::nan("");
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
+}
+
+double seconds_an_epoch(const Runs& runs) {
+  std::vector<double> seconds;
+  for (const TrainingRun* run : runs) seconds.push_back(seconds_an_epoch(*run));
+  return spread_of(seconds).mean;
+}
+
+// A column against epochs, or against the seconds that they usually take.
+enum class Against { epochs, seconds };
 Panel curve_panel(const std::vector<Runs>& losses, const std::string& column, const std::string& title,
-                  const std::string& y_label) {
-  LinePanel panel{.title = title, .x_label = "epoch", .y_label = y_label, .lines = {}};
+                  const std::string& y_label, Against against = Against::epochs) {
+  LinePanel panel{.title = title,
+                  .x_label = against == Against::epochs ? "epoch" : "seconds of training",
+                  .y_label = y_label,
+                  .lines = {}};
   std::size_t place = 0;
   for (const Runs& runs : losses) {
-    const std::string& loss = runs[0]->options.loss;
-    const std::string color = loss_color(loss, place++);
+    const std::string color = loss_color(runs[0]->method, place++);
+    const double unit = against == Against::epochs ? 1 : seconds_an_epoch(runs);
+    const auto scaled = [unit](std::vector<std::pair<double, double>> points) {
+      for (auto& point : points) point.first *= unit;
+      return points;
+    };
     std::vector<std::vector<std::pair<double, double>>> curves;
     for (const TrainingRun* run : runs) {
       curves.push_back(curve_of(*run, column));
-      if (runs.size() > 1) panel.lines.push_back({"", color, curves.back(), true});
+      if (runs.size() > 1) panel.lines.push_back({"", color, scaled(curves.back()), true});
     }
-    panel.lines.push_back({loss, color, mean_curve(curves), false});
+    panel.lines.push_back({runs[0]->method, color, scaled(mean_curve(curves)), false});
   }
   return draw(panel);
+}
+
+// The first epoch at which the mean of the seeds reaches a value; NaN where none does.
+double epoch_of_reaching(const Runs& runs, const std::string& column, double value) {
+  std::vector<std::vector<std::pair<double, double>>> curves;
+  for (const TrainingRun* run : runs) curves.push_back(curve_of(*run, column));
+  for (const auto& [epoch, mean] : mean_curve(curves)) {
+    if (mean >= value) return epoch;
+  }
+  return std::nan("");
+}
+
+// SAIF at the last epoch that all seeds have, as the steps saw it.
+double last_saif(const Runs& runs) {
+  std::vector<std::vector<std::pair<double, double>>> curves;
+  for (const TrainingRun* run : runs) curves.push_back(curve_of(*run, "saif"));
+  const auto mean = mean_curve(curves);
+  return mean.empty() ? std::nan("") : mean.back().second;
+}
+
+double mean_over_epochs(const Runs& runs, const std::string& column) {
+  std::vector<double> values;
+  for (const TrainingRun* run : runs) {
+    for (const auto& [epoch, value] : curve_of(*run, column)) values.push_back(value);
+  }
+  return values.empty() ? std::nan("") : spread_of(values).mean;
+}
+
+std::string number(double value, int digits) { return std::isnan(value) ? "-" : fixed(value, digits); }
+
+Table cost_table(const std::vector<Runs>& losses) {
+  const auto marginal =
+      std::find_if(losses.begin(), losses.end(), [](const Runs& runs) { return runs[0]->method == "lv"; });
+  const double goal = marginal == losses.end() ? std::nan("") : 0.9 * last_saif(*marginal);
+  Table table{.header = {"loss", "seeds", "SAIF, last epoch", "g forward a mosaic", "g backward a mosaic",
+                         "seconds an epoch", "epochs to 90 % of LV's SAIF", "seconds to it"},
+              .rows = {}};
+  for (const Runs& runs : losses) {
+    const double seconds = seconds_an_epoch(runs), epochs = epoch_of_reaching(runs, "saif", goal);
+    table.rows.push_back(
+        {{title_of(runs), std::to_string(runs.size()), number(100 * last_saif(runs), 1),
+          number(mean_over_epochs(runs, "classify_forward"), 2), number(mean_over_epochs(runs, "classify_backward"), 2),
+          number(seconds, 1), number(epochs, 0), number(epochs * seconds, 0)}});
+  }
+  return table;
 }
 
 }  // namespace
 
 std::vector<Observation> judge_training(const Runs& runs) {
   std::vector<LossHeatMaps> all;
-  for (const Runs& one : by_loss(runs)) all.push_back({one[0]->options.loss, maps_of(one, Split::train)});
+  for (const Runs& one : by_method(runs)) all.push_back({one[0]->method, maps_of(one, Split::train)});
   return judge_heat_maps(all);
 }
 
 Blocks training_section(const Runs& runs, std::size_t place) {
   Blocks blocks{Heading{"Figure 1: " + describe(*runs[0])}};
-  const std::vector<Runs> losses = by_loss(runs);
+  const std::vector<Runs> losses = by_method(runs);
   add_heat_maps(losses, Split::train, place, blocks);
   add_heat_maps(losses, Split::test, place, blocks);
   Table metrics = metrics_table(losses);
@@ -166,7 +241,13 @@ Blocks training_section(const Runs& runs, std::size_t place) {
       .panels = {curve_panel(losses, "loss", "Training loss", "loss"),
                  curve_panel(losses, "saif", "SAIF, training mosaics", "share"),
                  curve_panel(losses, "test_saif", "SAIF, test mosaics", "share"),
-                 curve_panel(losses, "test_accuracy", "Accuracy, test mosaics", "share")}});
+                 curve_panel(losses, "test_accuracy", "Accuracy, test mosaics", "share"),
+                 curve_panel(losses, "saif", "SAIF, training mosaics", "share", Against::seconds)}});
+  blocks.push_back(Paragraph{
+      "What it costs: patches of a mosaic that g sees in a training step, and has a gradient of, as means over the "
+      "epochs; the median time of an epoch; and when the mean of the seeds comes to nine tenths of the SAIF that LV "
+      "ends with. SAIF in percent, of training mosaics as the steps saw them."});
+  blocks.push_back(cost_table(losses));
   return blocks;
 }
 

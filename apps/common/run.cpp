@@ -117,6 +117,16 @@ Plan<float> training_plan(const RunOptions& options) {
   return named_plan<float>(find_loss(options.loss), plan);
 }
 
+std::string method_of(const RunOptions& options) {
+  const std::string draws = std::to_string(options.samples) + (options.reward == "prob" ? " prob" : "");
+  if (options.loss == "ha-sampled") return options.loss + " " + draws;
+  if (options.loss == "lv-topk") return options.loss + " " + std::to_string(options.top);
+  if (options.loss != "hybrid") return options.loss;
+  return options.loss + (options.switch_epoch == "auto" ? "" : " " + options.switch_epoch) +
+         (options.blend > 0 ? " blend " + std::to_string(options.blend) : "") +
+         (options.then == "ha-sampled" ? " sampled " + draws : "");
+}
+
 RunFolder::RunFolder(const std::string& folder)
     : OutputFolder{folder, {"config.toml", "log.csv", "checkpoint.safetensors", "model.safetensors", "summary.json"}} {}
 

@@ -45,6 +45,9 @@ TrainerOptions trainer_options(const RunOptions& options);
 /// What it trains with. Throws UsageError where an option is given that the loss has no use for.
 Plan<float> training_plan(const RunOptions& options);
 
+/// The loss with what is particular to the run, such as "lv-topk 2": what runs are told apart by.
+std::string method_of(const RunOptions& options);
+
 /// The files in the folder of a training run.
 struct RunFolder : OutputFolder {
   explicit RunFolder(const std::string& folder);

@@ -21,10 +21,12 @@ std::string svg_style() {
   const std::string dark =
       "--page:#14171c;--ink:#e6e9ee;--faint:#9aa3af;--grid:#333a45;--heat:#3f74b8;"
       "--sa:#6cb2ff;--ha:#ffb454;--lv:#62d394;--other0:#d6a0f5;--other1:#ff9aa2;"
+      "--other2:#4fd1c5;--other3:#e0d060;--other4:#c2c7d0;--other5:#ff8ad4;--other6:#a3d65c;"
       "--o0:#b79cff;--o1:#6cb2ff;--o2:#4fd1c5;--o3:#a3d65c;--o4:#ffb454;--o5:#ff8a80;";
   const std::string light =
       "--page:#ffffff;--ink:#1b1f24;--faint:#59636e;--grid:#d8dde3;--heat:#5b9be0;"
       "--sa:#1f6fc4;--ha:#b35900;--lv:#12804a;--other0:#8444b5;--other1:#c0343f;"
+      "--other2:#00817a;--other3:#7a6a00;--other4:#59636e;--other5:#b0307f;--other6:#4f7d00;"
       "--o0:#5b2fc4;--o1:#1f6fc4;--o2:#00817a;--o3:#4f7d00;--o4:#b35900;--o5:#c0262d;";
   return ":root{color-scheme:light dark;" + light + "}\n@media screen and (prefers-color-scheme:dark){:root{" + dark +
          "}}\n"
@@ -86,7 +88,7 @@ std::string loss_color(const std::string& loss, std::size_t place) {
   for (const char* own : {"sa", "ha", "lv"}) {
     if (loss == own) return "var(--" + loss + ")";
   }
-  return "var(--other" + number(place % 2) + ")";
+  return "var(--other" + number(place % 7) + ")";
 }
 
 std::string ordered_color(std::size_t i, std::size_t n) {

@@ -168,3 +168,22 @@ TEST_CASE("data that have moved since the training are found where --data says",
   CHECK(run(command(folder, "fcam-report --quiet lv --out report")).code == 3);
   CHECK_THAT(report(folder, "lv --data npy:moved"), Contains("](figures/heat-maps-test-1.svg)"));
 }
+
+TEST_CASE("runs of one loss that differ in what is particular to them are told apart, with what they cost",
+          "[report]") {
+  const TemporaryFolder folder;
+  add_runs(folder);
+  for (const std::string options : {"--loss lv-topk --top 1 --out top1", "--loss lv-topk --top 2 --out top2",
+                                    "--loss hybrid --switch-epoch 1 --then ha-sampled --reward prob --out hybrid"}) {
+    run_well(training(folder, "--quiet " + options));
+  }
+  const std::string text = report(folder, "sa ha lv top1 top2 hybrid");
+  CHECK_THAT(text, !Contains("left out"));
+  for (const char* method : {"(lv-topk 1)", "(lv-topk 2)", "(hybrid 1 sampled 1 prob)"}) {
+    CHECK_THAT(text, Contains(std::string(method)));
+  }
+  CHECK_THAT(text, Contains("| soft attention | 1 |") && Contains("| 1.00 | 1.00 |"));
+  CHECK_THAT(text, Contains("| 3.00 | 3.00 |"));  // all patches
+  CHECK_THAT(text, Contains("| 3.00 | 2.00 |"));  // the best one, a drawn one, and one more look for the metrics
+  CHECK_THAT(text, Contains("| 1.50 | 1.00 |"));  // soft attention, then one draw and one more look
+}

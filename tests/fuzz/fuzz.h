@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "fcam/base/error.h"
+#include "support/temporary_folder.h"
 
 namespace fcam::fuzz {
 
@@ -95,25 +96,13 @@ class MemoryFile {
 /// A folder whose entries lead to files in memory.
 class MemoryFolder {
  public:
-  MemoryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "fcam-fuzz-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
-    path_ = pattern;
-  }
-  ~MemoryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  MemoryFolder(const MemoryFolder&) = delete;
-  MemoryFolder& operator=(const MemoryFolder&) = delete;
-
-  const std::string& path() const { return path_; }
+  std::string path() const { return folder_.path().string(); }
   void link(const std::string& name, const std::string& target) const {
-    std::filesystem::create_symlink(target, std::filesystem::path(path_) / name);
+    std::filesystem::create_symlink(target, folder_.path() / name);
   }
 
  private:
-  std::string path_;
+  test::TemporaryFolder folder_;
 };
 
 /// Takes parts off an input.
