@@ -103,7 +103,7 @@ PRELUDE    := $(OBJ)/tests/prelude.h
 $(OBJ)/tests/%.o: FILE_FLAGS = $(TEST_FLAGS) -include $(PRELUDE)
 $(OBJ)/tests/fuzz/%.o: FILE_FLAGS = $(TEST_FLAGS)
 $(OBJ)/tests/catch_main.o: FILE_FLAGS := -O0
-$(filter-out $(OBJ)/tests/catch_main.o,$(TEST_OBJECTS)): | $(PRELUDE).gch
+$(filter-out $(OBJ)/tests/catch_main.o,$(TEST_OBJECTS)): $(PRELUDE).gch
 $(PRELUDE).gch: tests/prelude.h $(FLAGS_FILE)
 	@mkdir -p $(@D)
 	@$(if $(V),:,echo "  CXX   $<")

@@ -44,9 +44,9 @@ void declare_all(CommandLine& line, Options& options) {
   line.count("bins", options.bins, 1, 100, "of the heat map, each way");
   line.output("csv", options.csv, "write the numbers as a table, a row a run");
   line.output("json", options.json, "write them as an object, or as a list of objects for several runs");
-  line.output("plot", options.plot, "draw the heat maps side by side: .svg, .png or .pdf");
+  line.text("plot", options.plot, "draw the heat maps side by side: .svg, .png or .pdf", "FILE");
   line.output("dump", options.dump, "write a row a mosaic: where the model looks and what it sees (one run)");
-  for (const char* name : {"model", "split", "inference", "bins"}) line.not_recorded(name);
+  for (const char* name : {"model", "split", "inference", "bins", "plot"}) line.not_recorded(name);
   declare(line, options.run, true);
 }
 
@@ -96,9 +96,9 @@ std::string weights_of(const RunFolder& folder) {
 
 Evaluation evaluate_one(Options options, const CommandLine& line, const std::string& run, const StopSignals& signals) {
   const Split split = options.split == "train" ? Split::train : Split::test;
-  const auto& [loss, mosaics, model] =
+  const auto& [loss, usual, mosaics, model] =
       load_trained(options.run, line, run.empty() ? options.model : weights_of(RunFolder{run}), split);
-  const Inference rule = options.inference.empty() ? loss.inference : find_inference(options.inference);
+  const Inference rule = options.inference.empty() ? usual : find_inference(options.inference);
   Workers workers(static_cast<int>(options.run.common.threads));
   std::optional<Dump> dump;
   if (!options.dump.empty()) dump.emplace(options.dump, mosaics.patches());
@@ -109,7 +109,12 @@ Evaluation evaluate_one(Options options, const CommandLine& line, const std::str
                                             if (dump) dump->add(first, batch);
                                           });
   if (dump) dump->commit();
-  return {run.empty() ? options.model : run, loss.name, to_string(rule), options.split, metrics, mosaics.class_names()};
+  return {run.empty() ? options.model : run,
+          options.run.loss,
+          to_string(rule),
+          options.split,
+          metrics,
+          mosaics.class_names()};
 }
 
 std::string cell(double fraction, std::size_t width, double scale = 100, int digits = 1) {
@@ -119,10 +124,14 @@ std::string cell(double fraction, std::size_t width, double scale = 100, int dig
 }
 
 std::string table(const std::vector<Evaluation>& all) {
-  std::string text = "loss inference    accuracy   saif   ftpt   ffpt   ftpf   ffpf focus_mean     loss_value  run\n";
+  std::size_t width = 4;
+  for (const Evaluation& e : all) width = std::max(width, e.loss.size());
+  const auto padded = [&](const std::string& name) { return name + std::string(width + 1 - name.size(), ' '); };
+  std::string text =
+      padded("loss") + "inference    accuracy   saif   ftpt   ffpt   ftpf   ffpf focus_mean     loss_value  run\n";
   for (const Evaluation& e : all) {
     const Metrics& m = e.metrics;
-    text += e.loss + "   " + e.inference + "          " + cell(m.accuracy, 11) + cell(m.saif, 7) + cell(m.ftpt, 7) +
+    text += padded(e.loss) + e.inference + "          " + cell(m.accuracy, 11) + cell(m.saif, 7) + cell(m.ftpt, 7) +
             cell(m.ffpt, 7) + cell(m.ftpf, 7) + cell(m.ffpf, 7) + cell(m.focus_mean, 11) + cell(m.loss, 15, 1, 4) +
             "  " + e.run + "\n";
   }
@@ -241,6 +250,7 @@ int evaluate_all(int argc, char** argv) {
     all.push_back(evaluate_one(own, line, run, signals));
   }
 
+  signals.check();
   std::cout << print(all) << std::flush;  // files may be standard output, too
   if (!options.csv.empty()) write_atomically(options.csv, to_csv(all));
   if (!options.json.empty()) {

@@ -55,7 +55,7 @@ void declare_all(CommandLine& line, Options& options) {
             "also run gradient descent on the exact population loss with linear networks, and compare");
   line.group("Output");
   line.output("csv", options.csv, "table: loss,t,mu,nu,alpha,beta,value");
-  line.output("plot", options.plot, "figure of mu and nu against time", "FILE.svg|png|pdf");
+  line.text("plot", options.plot, "figure of mu and nu against time", "FILE.svg|png|pdf");
   declare(line, options.common);
   line.examples(
       "  fcam-flow --plot flow.svg\n"

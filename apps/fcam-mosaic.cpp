@@ -129,11 +129,13 @@ void show(const Mosaics& mosaics, std::size_t count) {
 
 void check_paths(const Options& options) {
   const std::string& png = options.png;
-  if (!png.empty() && !png.starts_with("/dev/") && !lower_case(png).ends_with(".png")) {
+  if (!png.empty() && !lower_case(png).ends_with(".png")) {
     throw UsageError("png: expected a name that ends in .png, found " + quote(png));
   }
   std::error_code ignored;
-  if (std::filesystem::equivalent(options.npy, options.data.data.substr(options.data.data.find(':') + 1), ignored)) {
+  const std::size_t colon = options.data.data.find(':');
+  if (colon != std::string::npos &&
+      std::filesystem::equivalent(options.npy, options.data.data.substr(colon + 1), ignored)) {
     throw UsageError("npy: expected another folder than that of --data, found " + quote(options.npy));
   }
   check_outputs({{"csv", options.csv}, {"png", options.png}});
@@ -141,7 +143,6 @@ void check_paths(const Options& options) {
 
 int look(Options& options, const CommandLine& line) {
   check_paths(options);
-  const StopSignals signals;
   std::string text;
   const auto load = [&](Split split) {
     DataSet data = load_data(options.data, options.common.seed, split);
@@ -166,8 +167,10 @@ int look(Options& options, const CommandLine& line) {
   }
   show(mosaics, options.show);
   std::cout << std::flush;  // files may be standard output, too
+  const StopSignals signals;
   if (!options.csv.empty()) write_csv(options.csv, mosaics, signals);
   if (!options.npy.empty()) write_npy_folder(options.npy, train, test, signals);
+  signals.check();
   if (!options.png.empty()) write_png(options.png, contact_sheet(mosaics, options.show > 0 ? options.show : 20));
   return exit_done;
 }
@@ -181,7 +184,7 @@ int main(int argc, char** argv) {
     line.group("Mosaics");
     line.choice("split", options.split, {"train", "test"}, "which mosaics to show, and to write with --png and --csv");
     line.count("show", options.show, 0, 1'000'000, "print the first N mosaics");
-    line.output("png", options.png, "contact sheet of the first N (or 20) mosaics, the foreground framed", "FILE.png");
+    line.text("png", options.png, "contact sheet of the first N (or 20) mosaics, the foreground framed", "FILE.png");
     line.output("csv", options.csv, "all mosaics: index, label, z and the items they are made of");
     line.text("npy", options.npy, "training and test mosaics as npy files, which --data npy:DIR reads back", "DIR");
     declare(line, options.data);

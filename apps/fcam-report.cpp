@@ -47,10 +47,9 @@ void evaluate_run(TrainingRun& run, const Options& options) {
   declare(line, trained, true);
   Workers workers(static_cast<int>(options.common.threads));
   for (const Split split : {Split::train, Split::test}) {
-    const auto& [loss, mosaics, model] = load_trained(trained, line, run.folder.model(), split);
+    const auto& [loss, inference, mosaics, model] = load_trained(trained, line, run.folder.model(), split);
     auto& metrics = split == Split::train ? run.train : run.test;
-    metrics = evaluate<float>(model, mosaics, loss_function<float>(find_loss(loss.exact)),
-                              {.inference = loss.inference}, workers);
+    metrics = evaluate<float>(model, mosaics, loss, {.inference = inference}, workers);
   }
 }
 

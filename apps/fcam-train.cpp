@@ -56,7 +56,7 @@ std::string description(const Options& options, const Mosaics& train, const Mode
     return to_string(n.spec()) + " (" + std::to_string(n.weights().size()) + " weights)";
   };
   text += "\nfocus     " + network(model.focus) + "\nclassify  " + network(model.classify);
-  text += "\nloss      " + options.loss + ", " + options.optimizer + " with learning rate " +
+  text += "\nloss      " + method_of(options) + ", " + options.optimizer + " with learning rate " +
           shortest(trainer.learning_rate);
   if (options.optimizer == "sgd") text += ", momentum " + shortest(trainer.momentum);
   if (options.schedule != "constant") text += ", schedule " + options.schedule;
@@ -74,9 +74,14 @@ const std::vector<std::string> may_change{"epochs", "eval-every", "stop-loss", "
 
 // What a checkpoint says of the run it belongs to.
 std::string fingerprint(const CommandLine& line) {
-  Fnv hash;
+  Options usual;
+  CommandLine usual_line("fcam-train", "");
+  declare_all(usual_line, usual);
+  Fnv hash;  // of what differs from the defaults, so that an option that comes later changes nothing
   for (const std::string& name : line.recorded()) {
-    if (std::find(may_change.begin(), may_change.end(), name) == may_change.end()) hash.add(name + line.to_toml(name));
+    const std::string value = line.to_toml(name);
+    const bool changes = std::find(may_change.begin(), may_change.end(), name) != may_change.end();
+    if (!changes && value != usual_line.to_toml(name)) hash.add(name + " " + value);
   }
   return hexadecimal(hash.value());
 }
@@ -86,7 +91,9 @@ void require_same_run(const CommandLine& line, const Options& options, const Run
   Options recorded;
   CommandLine recorded_line("fcam-train", "");
   declare_all(recorded_line, recorded);
-  require_unchanged(line, recorded_line, folder.config(), may_change);
+  std::vector<std::string> free = may_change;
+  if (options.schedule != "constant") std::erase(free, "epochs");  // the learning rate follows them
+  require_unchanged(line, recorded_line, folder.config(), free);
   if ((options.patience > 0) == (recorded.patience > 0)) return;
   throw UsageError("patience: expected " + std::to_string(recorded.patience) + ", as " + quote(folder.config()) +
                    " has, found " + std::to_string(options.patience));
@@ -160,6 +167,7 @@ void keep_stopped(const RunFolder& folder, const std::string& run, Trainer<float
 }
 
 int train(Options& options, CommandLine& line) {
+  const Plan<float> plan = training_plan(options);
   options.learning_rate = trainer_options(options).learning_rate;
   const Mosaics train = load_mosaics(options.data, line, options.common.seed, Split::train);
   const Mosaics test = load_mosaics(options.data, line, options.common.seed, Split::test);
@@ -178,7 +186,7 @@ int train(Options& options, CommandLine& line) {
   const bool lost = options.place.resume && !goes_on && is_there(folder.summary());
   const std::string run = fingerprint(line);
   if (!options.init.empty() && !goes_on) load(model, options.init);
-  Trainer<float> trainer(model, training_plan(options), trainer_options(options));
+  Trainer<float> trainer(model, plan, trainer_options(options));
   if (goes_on) load_run(folder, options, run, trainer);
   if (options.dry_run) {
     std::fputs(description(options, train, model).c_str(), stdout);

@@ -34,7 +34,7 @@ struct CommandLine::Options {
     Assign assign;                                           // from the command line
     std::function<void(std::vector<std::string>)> elements;  // a list from an array
     std::function<std::string()> to_toml;
-    bool recorded = true, given = false;
+    bool recorded = true, given = false, typed = false;
   };
 
   std::string program;
@@ -69,7 +69,7 @@ struct CommandLine::Options {
       if (texts.size() > 1) {
         throw UsageError(added.name + ": expected once, found " + quote(texts[0]) + " and " + quote(texts[1]));
       }
-      added.given = true;
+      added.given = added.typed = true;
       added.assign(texts.at(0));
     };
     app.add_option_function<std::vector<std::string>>("--" + added.name, read)
@@ -163,7 +163,7 @@ void CommandLine::flag(const std::string& name, bool& value, const std::string& 
       {.name = name, .kind = Options::Kind::flag, .assign = assign, .elements = nullptr, .to_toml = write}, help, "",
       "");
   options_->app.add_flag_callback("--" + name, [&added, &value] {
-    added.given = true;
+    added.given = added.typed = true;
     value = true;
   });
 }
@@ -325,6 +325,8 @@ CommandLine::Outcome CommandLine::parse(int argc, const char* const* argv,
 }
 
 bool CommandLine::given(const std::string& name) const { return options_->find(name)->given; }
+
+bool CommandLine::typed(const std::string& name) const { return options_->find(name)->typed; }
 
 std::string CommandLine::to_toml(const std::string& name) const { return options_->find(name)->to_toml(); }
 

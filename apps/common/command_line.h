@@ -27,7 +27,8 @@ class CommandLine {
 
   void flag(const std::string& name, bool& value, const std::string& help);
   void text(const std::string& name, std::string& value, const std::string& help, const std::string& type = "TEXT");
-  /// A file to be written, "-" for standard output; for this call alone, as with not_recorded.
+  /// A file to be written, "-" for standard output, after what is printed there; for this call alone, as with
+  /// not_recorded.
   void output(const std::string& name, std::string& value, const std::string& help, const std::string& type = "FILE");
   /// Decimal whole numbers in [least, largest].
   void count(const std::string& name, std::size_t& value, std::size_t least, std::size_t largest,
@@ -52,6 +53,8 @@ class CommandLine {
 
   /// Whether an option stood on the command line or in a configuration file.
   bool given(const std::string& name) const;
+  /// Whether it stood on the command line.
+  bool typed(const std::string& name) const;
   /// All recorded options with their present values, as a configuration file.
   std::string to_toml() const;
   /// The present value of an option as it stands there, empty where it does not.

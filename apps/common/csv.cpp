@@ -51,6 +51,10 @@ CsvTable::CsvTable(const std::string& path) : path_(path) {
   }
 }
 
+bool CsvTable::has(const std::string& name) const {
+  return std::find(header_.begin(), header_.end(), name) != header_.end();
+}
+
 std::size_t CsvTable::column(const std::string& name) const {
   const auto found = std::find(header_.begin(), header_.end(), name);
   if (found == header_.end()) throw bad_input(path_, "a column " + quote(name), "none of that name");

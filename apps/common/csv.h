@@ -14,6 +14,7 @@ class CsvTable {
   explicit CsvTable(const std::string& path);
 
   const std::vector<std::string>& header() const { return header_; }
+  bool has(const std::string& column) const;
   std::size_t rows() const { return rows_.size(); }
   /// Texts of lines that start with '#', which are no rows.
   const std::vector<std::string>& remarks() const { return remarks_; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <tuple>
+#include <utility>
 
 #include "common/image_folder.h"
 #include "fcam/base/error.h"
@@ -150,14 +150,6 @@ DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split) {
   if (options.labels != "fine" && name != "cifar100") {
     throw UsageError("labels: expected none with data " + quote(name) + ", found " + quote(options.labels));
   }
-  const bool made_to_order = name == "linear" || name == "teacher";
-  for (const auto& [option, value, usual, used] :
-       {std::tuple("classes", options.classes, DataOptions().classes, made_to_order),
-        std::tuple("dimension", options.dimension, DataOptions().dimension, name == "teacher")}) {
-    if (used || value == usual) continue;
-    throw UsageError(std::string(option) + ": expected none with data " + quote(name) + ", found " +
-                     std::to_string(value));
-  }
   DataSet data = found->load(options, path, seed, split);
   if (options.holdout != one_set_test && !data.held_out) {
     throw UsageError("holdout: expected none, as the data have a test set of their own, found " +
@@ -171,12 +163,15 @@ Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_
 }
 
 Mosaics make_mosaics(DataSet data, DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split) {
+  const std::string kind = options.kind();
+  const bool made_to_order = kind == "linear" || kind == "teacher";
+  for (const auto& [name, used] : {std::pair("classes", made_to_order), std::pair("dimension", kind == "teacher"),
+                                   std::pair("draws", !data.bags)}) {
+    if (line.typed(name) && !used) throw UsageError(std::string(name) + ": expected none with data " + quote(kind));
+  }
   if (data.bags) {
     for (const char* name : {"foreground", "background"}) {
       if (line.given(name)) throw UsageError(std::string(name) + ": expected none with ready-made bags");
-    }
-    if (options.draws != DataOptions().draws) {
-      throw UsageError("draws: expected none with ready-made bags, found " + quote(options.draws));
     }
     settle(line, "patches", options.patches, data.bags->patches());
     settle(line, to_string(split), split == Split::train ? options.train : options.test, data.bags->count());

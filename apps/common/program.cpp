@@ -59,8 +59,9 @@ int guarded(const char* name, const std::function<int()>& body) {
   } catch (const DataError& error) {
     return complain(name, error.what(), exit_data);
   } catch (const WriteError& error) {
-    // Of an output such as /dev/stdout; a closed pipe ends quietly.
-    return nobody_reads(STDOUT_FILENO) ? exit_write : complain(name, error.what(), exit_write);
+    const bool standard_output = std::string_view(error.what()).starts_with(quote("/dev/stdout"));
+    if (standard_output && nobody_reads(STDOUT_FILENO)) return exit_write;  // a closed pipe ends quietly
+    return complain(name, error.what(), exit_write);
   } catch (const DivergedError& error) {
     return complain(name, error.what(), exit_diverged);
   } catch (const Stopped& stopped) {

@@ -169,7 +169,7 @@ void leave_out_misfits(std::vector<const TrainingRun*>& runs, std::vector<std::s
         std::find_if(kept.begin(), kept.end(), [&](const TrainingRun* other) { return other->method == run->method; });
     if (same_loss != kept.end() && (*same_loss)->pace != run->pace) {
       notes.push_back(quote(run->folder.path) + ": left out, as it trains at another pace than " +
-                      quote((*same_loss)->folder.path) + " (batch, learning rate, momentum or optimiser)");
+                      quote((*same_loss)->folder.path) + " (batch, learning rate, optimiser and what belongs to them)");
     } else if (same_loss != kept.end() && std::any_of(kept.begin(), kept.end(), [&](const TrainingRun* other) {
                  return name_of(*other) == name_of(*run);
                })) {

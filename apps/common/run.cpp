@@ -22,6 +22,10 @@ void require_use(const RunOptions& options) {
                        quote(options.loss) + (hybrid ? ", which goes on with " + quote(options.then) : ""));
     }
   };
+  if (hybrid && (options.patience > 0 || !std::isnan(options.stop_loss))) {
+    throw UsageError(std::string(options.patience > 0 ? "patience" : "stop-loss") +
+                     ": expected none with --loss hybrid, whose losses cannot be compared");
+  }
   require("samples", options.samples != usual.samples, sampled, "ha-sampled, or hybrid --then ha-sampled");
   require("reward", options.reward != usual.reward, sampled, "ha-sampled, or hybrid --then ha-sampled");
   require("top", options.top != usual.top, options.loss == "lv-topk", "lv-topk");

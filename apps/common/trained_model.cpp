@@ -1,19 +1,35 @@
 #include "common/trained_model.h"
 
+#include <filesystem>
 #include <utility>
+#include <vector>
 
+#include "fcam/training/checkpoint.h"
 #include "fcam/training/model_file.h"
 
 namespace fcam::apps {
+namespace {
+
+// The phase of the last epoch that was trained.
+Phase<float> last_phase(const RunOptions& options, const std::string& weights) {
+  const std::string checkpoint = (std::filesystem::path(weights).parent_path() / "checkpoint.safetensors").string();
+  if (options.loss != "hybrid" || !is_there(checkpoint))
+    return named_plan<float>(find_loss(find_loss(options.loss).exact)).phase({});
+  std::vector<double> pulls = read_pulls(checkpoint);
+  if (!pulls.empty()) pulls.pop_back();
+  return training_plan(options).phase(pulls);
+}
+
+}  // namespace
 
 TrainedModel load_trained(RunOptions options, const CommandLine& line, const std::string& weights, Split split) {
-  const NamedLoss& loss = find_loss(options.loss);
   Mosaics mosaics = load_mosaics(options.data, line, options.common.seed, split);
   choose_networks(options.networks, mosaics.shape(), options.data.kind());
   Model<float> model(mosaics.shape(), mosaics.classes(),
                      {.focus = options.networks.focus, .classify = options.networks.classify});
   load(model, weights);
-  return {loss, std::move(mosaics), std::move(model)};
+  Phase<float> phase = last_phase(options, weights);
+  return {std::move(phase.test_loss), phase.test_inference.value(), std::move(mosaics), std::move(model)};
 }
 
 }  // namespace fcam::apps

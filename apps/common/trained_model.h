@@ -8,13 +8,15 @@
 namespace fcam::apps {
 
 struct TrainedModel {
-  const NamedLoss& loss;
+  LossFunction<float> loss;  ///< that the model is tested by
+  Inference inference;       ///< that goes with it
   Mosaics mosaics;
   Model<float> model;
 };
 
 /// Loads the data and the weights at `weights`, where `options` are those of the training and `line` is what they were
-/// read from. Throws UsageError, DataError.
+/// read from. A hybrid is tested by the phase that it has come to, which the checkpoint beside the weights knows; where
+/// there is none, by hard attention. Throws UsageError, DataError.
 TrainedModel load_trained(RunOptions options, const CommandLine& line, const std::string& weights, Split split);
 
 }  // namespace fcam::apps

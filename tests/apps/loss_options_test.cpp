@@ -47,10 +47,14 @@ TEST_CASE(
     run_well(training(folder, options + " --threads 1 --out whole"));
     run_well(training(folder, options + " --threads 3 --out run"));
     check_same_run(folder.file("whole"), folder.file("run"));
-    Process process(training(folder, options + " --out stopped"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    process.send(SIGINT);
-    process.wait();
+    // Stopped after one more epoch each time, within the plan.
+    for (const std::string epoch : {"epoch 1/", "epoch 2/"}) {
+      Process process(training(folder, "--epochs 4 " + loss + " --resume --out stopped"));
+      process.wait_for(epoch);
+      process.send(SIGINT);
+      const int code = process.wait().code;
+      CHECK((code == 130 || code == 0));
+    }
     run_well(training(folder, options + " --resume --out stopped"));
     check_same_run(folder.file("whole"), folder.file("stopped"));
   }
@@ -71,6 +75,27 @@ TEST_CASE("options that change how a run trains are recorded and change it", "[l
   }
 }
 
+TEST_CASE("a hybrid is evaluated by the phase that it has come to", "[losses]") {
+  const TemporaryFolder folder;
+  for (const auto& [options, rule] : {std::pair("--switch-epoch 5", "sa"), std::pair("--switch-epoch 1", "ha"),
+                                      std::pair("--switch-epoch 1 --blend 3", "ha")}) {
+    INFO(options);
+    run_well(training(folder, std::string("--quiet --loss hybrid --force --out run ") + options));
+    run_well(command(folder, "fcam-evaluate --quiet run --json e.json"));
+    const auto evaluated = read_json(folder.file("e.json")), summary = read_json(folder.file("run/summary.json"));
+    CHECK(evaluated["inference"] == rule);
+    CHECK(evaluated["loss_value"].get<double>() == Approx(summary["test"]["loss_value"].get<double>()).epsilon(1e-5));
+    CHECK(evaluated["accuracy"] == summary["test"]["accuracy"]);
+  }
+}
+
+TEST_CASE("a run whose learning rate follows the number of epochs keeps that number", "[losses]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--quiet --lr-schedule cosine --out run"));
+  CHECK_THAT(error_of(command(folder, "fcam-train --resume --epochs 4 --out run"), 2), Contains("epochs: expected"));
+  run_well(command(folder, "fcam-train --resume --out run"));
+}
+
 TEST_CASE("options of losses that the run does not train with are refused, with their names", "[losses]") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& options, const std::string& name) {
@@ -84,6 +109,8 @@ TEST_CASE("options of losses that the run does not train with are refused, with 
   refused("--blend 3", "blend");
   refused("--then ha-sampled", "then");
   refused("--then-lr 0.1", "then-lr");
+  refused("--loss hybrid --patience 3", "patience");
+  refused("--loss hybrid --stop-loss 0.1", "stop-loss");
   refused("--loss hybrid --switch-epoch soon", "switch-epoch");
   refused("--loss hybrid --switch-epoch -1", "switch-epoch");
   refused("--augment flop", "augment");

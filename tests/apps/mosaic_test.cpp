@@ -192,9 +192,11 @@ TEST_CASE("a signal during an export ends it and leaves no temporary", "[mosaic]
   for (const auto& [options, file] :
        {std::pair("--npy bags", "bags/x_train.npy.tmp"), std::pair("--csv rows.csv", "rows.csv.tmp")}) {
     Process process(command(folder, std::string("fcam-mosaic --data shapes --train 2000000 ") + options));
-    while (!std::filesystem::exists(folder.file(file)) || std::filesystem::file_size(folder.file(file)) == 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    const auto has_begun = [&] {
+      return std::filesystem::exists(folder.file(file)) && std::filesystem::file_size(folder.file(file)) > 0;
+    };
+    for (int i = 0; i < 30000 && !has_begun(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    REQUIRE(has_begun());
     process.send(SIGINT);
     const Result result = process.wait();
     CHECK(result.code == 130);
@@ -221,4 +223,9 @@ TEST_CASE("options that data have no use for are refused", "[mosaic]") {
   refused("--data shapes --classes 3", "classes");
   refused("--data linear --dimension 3", "dimension");
   refused("--data linear --draws numpy", "draws");
+  // What a run has recorded of them is no request.
+  run_well(command(folder, "fcam-mosaic --data shapes --train 20 --test 20 --npy bags"));
+  run_well(
+      command(folder, "fcam-train --data teacher --classes 5 --patches 3 --train 20 --test 20 --epochs 1 --out run"));
+  run_well(command(folder, "fcam-evaluate run"));
 }

@@ -187,3 +187,17 @@ TEST_CASE("runs of one loss that differ in what is particular to them are told a
   CHECK_THAT(text, Contains("| 3.00 | 2.00 |"));  // the best one, a drawn one, and one more look for the metrics
   CHECK_THAT(text, Contains("| 1.50 | 1.00 |"));  // soft attention, then one draw and one more look
 }
+
+TEST_CASE("a run whose log does not count calls of g is reported without them", "[report]") {
+  const TemporaryFolder folder;
+  add_runs(folder);
+  const std::string log = read_file(folder.file("lv/log.csv"));
+  std::string older;
+  for (const std::string& line : split(log.substr(0, log.size() - 1), '\n')) {
+    std::string cells = line;
+    for (int i = 0; i < 4; ++i) cells.resize(cells.rfind(','));
+    older += cells + "\n";
+  }
+  write(folder.file("lv/log.csv"), older);
+  CHECK_THAT(report(folder, "sa lv"), Contains("| marginal likelihood | 1 |") && Contains("| - | - |"));
+}

@@ -78,16 +78,21 @@ void add_flat(SafeTensors& content, const std::string& name, const Buffer<float>
   content.tensors.push_back({name, {values.size()}, {values.begin(), values.end()}});
 }
 
+// One number for each finished epoch.
+std::vector<double> pulls_of(const SafeTensors& content, const std::string& path) {
+  const auto epochs = metadata_number<std::size_t>(content, "epochs", path);
+  const std::string& text = metadata_text(content, "pulls", path);
+  std::vector<double> pulls = text.empty() ? std::vector<double>() : numbers_of(text);
+  if (pulls.size() == epochs) return pulls;
+  throw DataError(quote(path) + ": metadata 'pulls': expected " + std::to_string(epochs) + " numbers, found " +
+                  quote(text.substr(0, 40)));
+}
+
 TrainerState<float> state_of(const SafeTensors& content, const Trainer<float>& trainer, const std::string& path) {
   TrainerState<float> state;
   state.epochs = metadata_number<std::size_t>(content, "epochs", path);
   state.loss = metadata_number<double>(content, "loss", path);
-  const std::string& pulls = metadata_text(content, "pulls", path);
-  if (!pulls.empty()) state.pulls = numbers_of(pulls);
-  if (state.pulls.size() != state.epochs) {
-    throw DataError(quote(path) + ": metadata 'pulls': expected " + std::to_string(state.epochs) + " numbers, found " +
-                    quote(pulls.substr(0, 40)));
-  }
+  state.pulls = pulls_of(content, path);
   if (content.metadata.contains("epoch.mosaics")) {
     state.mosaics = metadata_number<std::size_t>(content, "epoch.mosaics", path);
     state.seconds = metadata_number<double>(content, "epoch.seconds", path);
@@ -142,6 +147,8 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std
   }
   write_safetensors(path, content);
 }
+
+std::vector<double> read_pulls(const std::string& path) { return pulls_of(read_safetensors(path), path); }
 
 void load_checkpoint(const std::string& path, Trainer<float>& trainer, const std::string& run) {
   const SafeTensors content = read_safetensors(path);

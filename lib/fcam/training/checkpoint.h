@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fcam/training/trainer.h"
 
@@ -15,5 +16,8 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std
 /// Puts a trainer of the same networks and optimiser where the checkpoint was written. Throws DataError where the file
 /// is damaged or of another run; then the trainer is unchanged.
 void load_checkpoint(const std::string& path, Trainer<float>& trainer, const std::string& run = {});
+
+/// TrainerState::pulls of a checkpoint, which tell which phase of a plan it is in. Throws DataError.
+std::vector<double> read_pulls(const std::string& path);
 
 }  // namespace fcam

@@ -38,7 +38,7 @@ Plan<T> hybrid_plan(const PlanOptions& options) {
     Phase<T> phase = hard;
     phase.anew = since == 0;
     if (since < options.blend) {
-      const double weight = static_cast<double>(since + 1) / static_cast<double>(options.blend + 1);
+      const double weight = static_cast<double>(since + 1) / (static_cast<double>(options.blend) + 1);
       phase.loss = mixed(soft.loss, hard.loss, static_cast<T>(weight));
       phase.test_loss = mixed(soft.test_loss, hard.test_loss, static_cast<T>(weight));
       phase.learning_rate = std::pow(soft.learning_rate, 1 - weight) * std::pow(hard.learning_rate, weight);

@@ -51,7 +51,7 @@ Plan<T> named_plan(const NamedLoss& loss, const PlanOptions& options = {});
 
 /// The number of epochs after which the pull on the focus has faded: has come down to half of its largest so far; none
 /// where it has not yet. Under soft attention it first grows with the logit gap, then fades as the blend is classified
-/// well, whether or not the focus is sharp (docs/math.md).
+/// well, whether or not the focus is sharp (docs/beyond-lvml.md).
 std::optional<std::size_t> faded(std::span<const double> pulls);
 
 /// What the learning rate is multiplied with as a training goes on.
