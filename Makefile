@@ -41,7 +41,7 @@ LIBRARY       := $(BUILD)/libfcam.a
 TEST_PROGRAM  := $(BUILD)/fcam-tests
 
 .PHONY: all lib apps test test-kills demo figures bench-compare deps asan tsan fuzz fuzz-programs fuzz-seeds check-library \
-  format check-layers check-headers install uninstall test-install man clean help
+  format check-layers check-headers install uninstall test-install man docs clean help
 .DEFAULT_GOAL := all
 
 # Targets that build call make again on all cores, unless -j was given.
@@ -71,6 +71,7 @@ help:
 	@echo 'make install uninstall   under PREFIX ($(PREFIX)), staged below DESTDIR'
 	@echo 'make test-install   install, build the examples against the installed library, run them'
 	@echo 'make man        manual pages from --help (help2man)'
+	@echo 'make docs       HTML documentation of the headers (doxygen)'
 	@echo 'variables: CXX=$(CXX) ARCH=$(ARCH) (as in -march) BUILD=$(BUILD) V=1 (show commands)'
 
 # `make deps test` with -j must still install before it builds.
@@ -302,6 +303,12 @@ man: apps
 	@for program in $(PROGRAMS); do \
 	  help2man --no-info --no-discard-stderr --output=docs/man/$${program##*/}.1 $$program || exit 1; \
 	done
+
+# Always into build/, as docs/Doxyfile has it.
+docs:
+	@command -v doxygen > /dev/null || { echo 'doxygen is missing: install it (Debian: apt-get install doxygen)' >&2; exit 1; }
+	$(Q)doxygen docs/Doxyfile
+	@echo 'HTML documentation of the headers: build/doxygen/index.html'
 
 clean:
 	rm -rf $(BUILD)

@@ -13,6 +13,7 @@
 #include "fcam/attention/loss_check.h"
 #include "fcam/attention/losses.h"
 #include "fcam/attention/model.h"
+#include "fcam/attention/sampled_losses.h"
 #include "fcam/base/error.h"
 #include "fcam/data/cifar.h"
 #include "fcam/data/class_names.h"
@@ -29,4 +30,5 @@
 #include "fcam/dynamics/invariants.h"
 #include "fcam/training/checkpoint.h"
 #include "fcam/training/model_file.h"
+#include "fcam/training/plan.h"
 #include "fcam/training/trainer.h"

@@ -39,8 +39,8 @@ class DivergedError : public Error {
   using Error::Error;
 };
 
-/// `text` in single quotes with control characters escaped as \xNN, so that a message stays one line whatever a name
-/// holds.
+/// `text` in single quotes with control characters escaped in hexadecimal, so that a message stays one line whatever a
+/// name holds.
 std::string quote(std::string_view text);
 
 /// "expected one of a, b, c, found 'bb' (nearest: b)": the end of every error about a name that does not exist.
