@@ -102,8 +102,7 @@ Evaluation evaluate_one(Options options, const CommandLine& line, const std::str
   Workers workers(static_cast<int>(options.run.common.threads));
   std::optional<Dump> dump;
   if (!options.dump.empty()) dump.emplace(options.dump, mosaics.patches());
-  const Metrics metrics = evaluate<float>(model, mosaics, loss_function<float>(find_loss(loss.exact)),
-                                          {.inference = rule, .bins = options.bins}, workers,
+  const Metrics metrics = evaluate<float>(model, mosaics, loss, {.inference = rule, .bins = options.bins}, workers,
                                           [&](std::size_t first, const BatchOutcome<float>& batch) {
                                             signals.check();
                                             if (dump) dump->add(first, batch);

@@ -270,7 +270,7 @@ Blocks training_section(const Runs& runs, std::size_t place) {
                  curve_panel(losses, "saif", "SAIF, training mosaics", "share", Against::seconds)}});
   blocks.push_back(Paragraph{
       "What it costs: patches of a mosaic that g sees in a training step, and has a gradient of, as means over the "
-      "epochs; the time of an epoch, tests left out; and when the mean of the seeds comes to nine tenths of the SAIF "
+      "epochs; the time of an epoch without its test; and when the mean of the seeds comes to nine tenths of the SAIF "
       "that LV "
       "ends with. SAIF in percent, of training mosaics as the steps saw them."});
   blocks.push_back(cost_table(losses));
