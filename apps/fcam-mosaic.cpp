@@ -5,6 +5,7 @@
 
 #include "common/contact_sheet.h"
 #include "common/model_options.h"
+#include "common/output_folder.h"
 #include "common/outputs.h"
 #include "common/program.h"
 #include "fcam/base/error.h"
@@ -104,9 +105,7 @@ void write_csv(const std::string& path, const Mosaics& mosaics, const StopSignal
 // Both splits, so that the folder is a data set.
 void write_npy_folder(const std::string& folder, const Mosaics& train, const Mosaics& test,
                       const StopSignals& signals) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw WriteError(quote(folder) + ": expected to make a folder of that name, found: " + error.message());
+  make_folder(folder);
   const auto check = [&] { signals.check(); };
   write_npy_bags(folder, Split::train, train, check);
   write_npy_bags(folder, Split::test, test, check);

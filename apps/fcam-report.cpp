@@ -1,9 +1,9 @@
 // fcam-report: what runs show, as one page: figures, tables, and the paper's observations judged.
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 
+#include "common/output_folder.h"
 #include "common/progress.h"
 #include "common/report_sections.h"
 #include "common/svg.h"
@@ -65,15 +65,6 @@ void evaluate_all(ReportInput& input, const Options& options) {
       input.problems.push_back(quote(run.folder.path) + ": " + error.what());
     }
     progress.advance(++done, run.folder.path);
-  }
-}
-
-void make_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error || !std::filesystem::is_directory(path, error)) {
-    throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
-                     (error ? error.message() : "something else of that name"));
   }
 }
 

@@ -18,6 +18,15 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !std::filesystem::is_directory(path, error)) {
+    throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
+                     (error ? error.message() : "something else of that name"));
+  }
+}
+
 void remove_file(const std::string& path) {
   std::error_code error;
   std::filesystem::remove(path, error);
@@ -60,12 +69,7 @@ void OutputFolder::open(const FolderOptions& options, FolderLock& lock) const {
     throw UsageError("out: expected a folder without a run, found one in " + quote(path) +
                      "; --resume goes on with it, --force starts it anew");
   }
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error || !std::filesystem::is_directory(path, error)) {
-    throw WriteError(quote(path) + ": expected to make a folder of that name, found: " +
-                     (error ? error.message() : "something else of that name"));
-  }
+  make_folder(path);
   lock.take(path);
   for (const std::string& name : names) require_writable(file(name));
   if (!options.force) return;

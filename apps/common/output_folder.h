@@ -11,6 +11,9 @@ namespace fcam::apps {
 /// Whether there is something of that name.
 bool is_there(const std::string& path);
 
+/// Makes a folder and those above it, where they are not there. Throws WriteError.
+void make_folder(const std::string& path);
+
 /// Throws WriteError.
 void remove_file(const std::string& path);
 

@@ -116,7 +116,9 @@ std::vector<std::pair<double, double>> curve_of(const TrainingRun& run, const st
 }
 
 // The mean at the epochs that all seeds have.
-std::vector<std::pair<double, double>> mean_curve(const std::vector<std::vector<std::pair<double, double>>>& curves) {
+std::vector<std::pair<double, double>> mean_curve(const Runs& runs, const std::string& column) {
+  std::vector<std::vector<std::pair<double, double>>> curves;
+  for (const TrainingRun* run : runs) curves.push_back(curve_of(*run, column));
   std::vector<std::pair<double, double>> mean;
   for (const auto& [epoch, first] : curves[0]) {
     std::vector<double> values;
@@ -176,28 +178,24 @@ Panel curve_panel(const std::vector<Runs>& losses, const std::string& column, co
   std::size_t place = 0;
   for (const Runs& runs : losses) {
     const std::string color = loss_color(runs[0]->method, place++);
-    const std::vector<double> clock = clock_of(runs);
+    const std::vector<double> clock = against == Against::seconds ? clock_of(runs) : std::vector<double>();
     const auto placed = [&](std::vector<std::pair<double, double>> points) {
       if (against == Against::epochs) return points;
       points.resize(std::min(points.size(), clock.size()));  // a column of every epoch
       for (std::size_t i = 0; i < points.size(); ++i) points[i].first = clock[i];
       return points;
     };
-    std::vector<std::vector<std::pair<double, double>>> curves;
     for (const TrainingRun* run : runs) {
-      curves.push_back(curve_of(*run, column));
-      if (runs.size() > 1) panel.lines.push_back({"", color, placed(curves.back()), true});
+      if (runs.size() > 1) panel.lines.push_back({"", color, placed(curve_of(*run, column)), true});
     }
-    panel.lines.push_back({runs[0]->method, color, placed(mean_curve(curves)), false});
+    panel.lines.push_back({runs[0]->method, color, placed(mean_curve(runs, column)), false});
   }
   return draw(panel);
 }
 
 // The first epoch at which the mean of the seeds reaches a value; NaN where none does.
 double epoch_of_reaching(const Runs& runs, const std::string& column, double value) {
-  std::vector<std::vector<std::pair<double, double>>> curves;
-  for (const TrainingRun* run : runs) curves.push_back(curve_of(*run, column));
-  for (const auto& [epoch, mean] : mean_curve(curves)) {
+  for (const auto& [epoch, mean] : mean_curve(runs, column)) {
     if (mean >= value) return epoch;
   }
   return std::nan("");
@@ -205,9 +203,7 @@ double epoch_of_reaching(const Runs& runs, const std::string& column, double val
 
 // SAIF at the last epoch that all seeds have, as the steps saw it.
 double last_saif(const Runs& runs) {
-  std::vector<std::vector<std::pair<double, double>>> curves;
-  for (const TrainingRun* run : runs) curves.push_back(curve_of(*run, "saif"));
-  const auto mean = mean_curve(curves);
+  const auto mean = mean_curve(runs, "saif");
   return mean.empty() ? std::nan("") : mean.back().second;
 }
 

@@ -52,7 +52,9 @@ void BatchOutcome<T>::take_inference(Shard<T>& shard) {
 template <class T>
 void BatchOutcome<T>::add_to(MetricsSum& sum) const {
   for (std::size_t b = 0; rule_ && b < size(); ++b) sum.add(label(b), z(b), a(b), s(b));
-  for (std::size_t b = 0; has_gradient() && b < size(); ++b) sum.add_gradient<T>(z(b), a(b), focus_gradient(b));
+  if (has_gradient()) {
+    for (std::size_t b = 0; b < size(); ++b) sum.add_gradient<T>(z(b), a(b), focus_gradient(b));
+  }
   for (std::size_t i = 0; i < shard_loss_.size(); ++i) {
     sum.add_loss(shard_loss_[i], shard_size_[i]);
     sum.add_calls(shard_calls_[i].forward, shard_calls_[i].backward);
