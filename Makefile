@@ -132,7 +132,7 @@ $(BUILD)/faulty-disk.so: $(FAULTY_DISK)
 
 test:
 	$(BUILD_WITH) $(TEST_PROGRAM) $(PROGRAMS) $(BUILD)/faulty-disk.so
-	FCAM_BIN=$(abspath $(BUILD))/bin $(TEST_PROGRAM) $(TESTS)
+	FCAM_BIN=$(abspath $(BUILD))/bin tests/run.sh $(TEST_PROGRAM) $(TESTS)
 
 # Kills a run at so many random moments.
 KILLS ?= 50

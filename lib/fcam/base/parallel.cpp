@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -44,6 +45,15 @@ void set_float_mode([[maybe_unused]] unsigned long mode) {
 #endif
 }
 
+// Tells the processor that this thread only waits.
+void relax() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 #if defined(__aarch64__)
 constexpr unsigned long flush_bits = 1ul << 24;  // FZ
 #else
@@ -69,16 +79,35 @@ struct Workers::State {
   std::vector<std::thread> threads;
   const pid_t owner = getpid();
 
-  std::mutex mutex;
-  std::condition_variable work_ready, work_done;
-  std::uint64_t round = 0;  // one call of run; guarded by mutex, like all that follows but `next`
-  bool stopping = false;
-  std::size_t busy = 0;
+  // What the caller writes before it raises `round`, and what the threads read after they see it raised.
   RawJob job = nullptr;
   void* context = nullptr;
   std::size_t tasks = 0;
-  std::exception_ptr error;
+
+  std::atomic<std::uint64_t> round{0};  // one call of run
+  std::atomic<bool> stopping{false};
+  std::atomic<std::size_t> busy{0};  // threads that have not yet finished the round
   std::atomic<std::size_t> next{0};
+
+  // Whoever sleeps is woken under the mutex, which also guards `error`.
+  std::mutex mutex;
+  std::condition_variable work_ready, work_done;
+  std::exception_ptr error;
+
+  // Steps of small networks are a row of short jobs, and to sleep and be woken takes longer than most of them: look for a
+  // while first.
+  template <class Ready>
+  void await(std::condition_variable& condition, Ready ready) {
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+    do {
+      for (int look = 0; look < 64; ++look) {
+        if (ready()) return;
+        relax();
+      }
+    } while (std::chrono::steady_clock::now() < patience);
+    std::unique_lock lock(mutex);
+    condition.wait(lock, ready);
+  }
 
   void take_tasks(int worker) {
     for (std::size_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
@@ -92,27 +121,25 @@ struct Workers::State {
     }
   }
 
+  // Lets a change of the atomics be seen by those who sleep: none can be between its look and its sleep.
+  void wake(std::condition_variable& condition) {
+    { const std::lock_guard lock(mutex); }
+    condition.notify_all();
+  }
+
   void stop() {
-    {
-      const std::lock_guard lock(mutex);
-      stopping = true;
-    }
-    work_ready.notify_all();
+    stopping = true;
+    wake(work_ready);
     for (auto& thread : threads) thread.join();
   }
 
   void live(int worker) {
     const FlushDenormals flush;
-    std::uint64_t seen = 0;
-    std::unique_lock lock(mutex);
-    for (;;) {
-      work_ready.wait(lock, [&] { return stopping || round != seen; });
+    for (std::uint64_t seen = 0;; ++seen) {
+      await(work_ready, [&] { return stopping || round != seen; });
       if (stopping) return;
-      seen = round;
-      lock.unlock();
       take_tasks(worker);
-      lock.lock();
-      if (--busy == 0) work_done.notify_one();
+      if (--busy == 0) wake(work_done);
     }
   }
 };
@@ -145,24 +172,20 @@ int Workers::count() const { return static_cast<int>(state_->threads.size()) + 1
 void Workers::run_raw(std::size_t tasks, RawJob job, void* context) {
   const FlushDenormals flush;
   State& s = *state_;
-  if (s.threads.empty() || getpid() != s.owner) {
+  if (tasks <= 1 || s.threads.empty() || getpid() != s.owner) {
     for (std::size_t task = 0; task < tasks; ++task) job(context, task, 0);
     return;
   }
-  {
-    const std::lock_guard lock(s.mutex);
-    s.job = job;
-    s.context = context;
-    s.tasks = tasks;
-    s.error = nullptr;
-    s.next.store(0, std::memory_order_relaxed);
-    s.busy = s.threads.size();
-    ++s.round;
-  }
-  s.work_ready.notify_all();
+  s.job = job;
+  s.context = context;
+  s.tasks = tasks;
+  s.next = 0;
+  s.busy = s.threads.size();
+  ++s.round;
+  s.wake(s.work_ready);
   s.take_tasks(0);
-  std::unique_lock lock(s.mutex);
-  s.work_done.wait(lock, [&] { return s.busy == 0; });
+  s.await(s.work_done, [&] { return s.busy == 0; });
+  // All threads are done: the mutex is not needed to read what they left.
   if (s.error) std::rethrow_exception(std::exchange(s.error, nullptr));
 }
 
