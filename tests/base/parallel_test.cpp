@@ -106,6 +106,20 @@ TEST_CASE("a pool is used many times", "[base]") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("threads that sleep are woken, for work and for its end", "[base]") {
+  Workers workers(3);
+  for (int round = 0; round < 20; ++round) {
+    usleep(500);  // longer than a thread looks for work before it sleeps
+    CHECK(sum_to_100(workers) == 5050);
+    std::atomic<int> done{0};
+    workers.run(3, [&](std::size_t task, int) {
+      usleep(task == 0 ? 1 : 500);
+      ++done;
+    });
+    CHECK(done == 3);
+  }
+}
+
 TEST_CASE("what the tasks wrote is seen after run", "[base]") {
   Workers workers(2);
   std::vector<int> results(500);

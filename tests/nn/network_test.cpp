@@ -206,3 +206,13 @@ TEST_CASE("initial weights are Xavier normal, biases zero, and depend on the see
   CHECK(again.weights() == network.weights());
   CHECK(other.weights() != network.weights());
 }
+
+TEST_CASE("the operations of a network are those of its products with weights", "[nn]") {
+  const auto flops = [](const std::string& layers, const Shape& input) {
+    return Network<float>(parse_network(layers, Role::focus), Role::focus, input, 1).flops();
+  };
+  CHECK(flops("linear", {21}) == 2 * 21);
+  CHECK(flops("fc20 relu", {21}) == 2 * (21 * 20 + 20));
+  // Six by six positions of eight filters over 3 x 3 x 2 inputs; pooled to 3 x 3, one output.
+  CHECK(flops("conv8k3p1 relu pool2", {2, 6, 6}) == 2 * (36 * 8 * 18 + 8 * 9));
+}

@@ -53,16 +53,18 @@ class Shards {
   static constexpr std::size_t count = 16;
 
   /// The model must outlive this; the workers are used while run() runs.
-  Shards(const Model<T>& model, Workers& workers) : workers_(&workers) {
+  Shards(const Model<T>& model, Workers& workers)
+      : workers_(&workers), patch_flops_(model.focus.flops() + model.classify.flops()) {
     for (int worker = 0; worker < workers.count(); ++worker) desks_.push_back(std::make_unique<Desk>(model));
   }
 
-  /// Calls body(Shard&) for every shard that has mosaics, on several threads, BLAS single-threaded meanwhile.
+  /// Calls body(Shard&) for every shard that has mosaics, on several threads where there is work enough for them, BLAS
+  /// single-threaded meanwhile.
   template <class Body>
   void run(const Mosaics& mosaics, std::span<const std::size_t> indices, const LoadOptions& options, Body&& body) {
     const SingleThreadedBlas single;
     const std::size_t used = std::min(count, indices.size());
-    workers_->run(used, [&](std::size_t number, int worker) {
+    const auto work = [&](std::size_t number, int worker) {
       Desk& desk = *desks_[static_cast<std::size_t>(worker)];
       // The first shards take one mosaic more where the batch does not divide.
       const std::size_t share = indices.size() / used, rest = indices.size() % used;
@@ -73,7 +75,13 @@ class Shards {
       }
       Shard<T> shard{number, first, desk.batch, desk.graph};
       body(shard);
-    });
+    };
+    if (patch_flops_ * static_cast<double>(indices.size() * mosaics.patches()) >= worth_sharing) {
+      workers_->run(used, work);
+    } else {
+      const FlushDenormals flush;
+      for (std::size_t number = 0; number < used; ++number) work(number, 0);
+    }
   }
 
   /// From now on measures where the time of the workers goes, or no longer.
@@ -100,7 +108,10 @@ class Shards {
     Mosaic scratch;
     Profile profile;
   };
+  // Less than some 100 us of work is done before other threads have helped: OpenBLAS's lock and cold caches cost more.
+  static constexpr double worth_sharing = 1.5e6;
   Workers* workers_;
+  double patch_flops_;  // of f and g, forward
   std::vector<std::unique_ptr<Desk>> desks_;  // one a worker
   bool profiling_ = false;
 };

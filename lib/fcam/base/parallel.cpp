@@ -75,6 +75,12 @@ FlushDenormals::~FlushDenormals() {
   set_float_mode((float_mode() & ~flush_bits) | (saved_ & flush_bits));
 }
 
+// Tasks first to last of a round that no thread has taken yet, on a cache line of its own.
+struct alignas(64) Share {
+  std::atomic<std::size_t> first{0};
+  std::size_t last = 0;
+};
+
 struct Workers::State {
   std::vector<std::thread> threads;
   const pid_t owner = getpid();
@@ -82,12 +88,11 @@ struct Workers::State {
   // What the caller writes before it raises `round`, and what the threads read after they see it raised.
   RawJob job = nullptr;
   void* context = nullptr;
-  std::size_t tasks = 0;
+  std::vector<Share> shares;  // one a thread; what a task works on is in the caches of the thread that had it last
 
   std::atomic<std::uint64_t> round{0};  // one call of run
   std::atomic<bool> stopping{false};
   std::atomic<std::size_t> busy{0};  // threads that have not yet finished the round
-  std::atomic<std::size_t> next{0};
 
   // Whoever sleeps is woken under the mutex, which also guards `error`.
   std::mutex mutex;
@@ -109,14 +114,18 @@ struct Workers::State {
     condition.wait(lock, ready);
   }
 
+  // Those of its own share, then what the others have not come to.
   void take_tasks(int worker) {
-    for (std::size_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
-      try {
-        job(context, task, worker);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!error) error = std::current_exception();
-        next.store(tasks, std::memory_order_relaxed);
+    for (std::size_t turn = 0; turn < shares.size(); ++turn) {
+      Share& share = shares[(static_cast<std::size_t>(worker) + turn) % shares.size()];
+      for (std::size_t task; (task = share.first.fetch_add(1, std::memory_order_relaxed)) < share.last;) {
+        try {
+          job(context, task, worker);
+        } catch (...) {
+          const std::lock_guard lock(mutex);
+          if (!error) error = std::current_exception();
+          for (Share& rest : shares) rest.first.store(rest.last, std::memory_order_relaxed);
+        }
       }
     }
   }
@@ -147,6 +156,7 @@ struct Workers::State {
 Workers::Workers(int threads) : state_(std::make_unique<State>()) {
   assert(threads >= 1);
   State* state = state_.get();
+  state->shares = std::vector<Share>(static_cast<std::size_t>(threads));
   try {
     for (int worker = 1; worker < threads; ++worker)
       state->threads.emplace_back([state, worker] { state->live(worker); });
@@ -178,8 +188,10 @@ void Workers::run_raw(std::size_t tasks, RawJob job, void* context) {
   }
   s.job = job;
   s.context = context;
-  s.tasks = tasks;
-  s.next = 0;
+  for (std::size_t i = 0, count = s.shares.size(); i < count; ++i) {
+    s.shares[i].first.store(tasks * i / count, std::memory_order_relaxed);
+    s.shares[i].last = tasks * (i + 1) / count;
+  }
   s.busy = s.threads.size();
   ++s.round;
   s.wake(s.work_ready);

@@ -152,6 +152,13 @@ Network<T>::Network(const NetworkSpec& spec, Role role, Shape input, std::size_t
 }
 
 template <class T>
+double Network<T>::flops() const {
+  double total = 0;
+  for (const Stage& stage : stages_) total += stage.flops(1);
+  return total;
+}
+
+template <class T>
 void Network<T>::initialise(std::uint64_t seed) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Parameter& parameter = parameters_[i];

@@ -39,6 +39,9 @@ class Network {
   Buffer<T>& weights() { return weights_; }
   const Buffer<T>& weights() const { return weights_; }
 
+  /// Floating point operations of the products with the weights in a forward pass of one input.
+  double flops() const;
+
   /// Xavier normal weights (standard deviation sqrt(2 / (fan in + fan out)), Glorot and Bengio 2010), zero biases; a
   /// function of seed, role and position of the weight alone.
   void initialise(std::uint64_t seed);
