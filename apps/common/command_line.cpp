@@ -186,7 +186,7 @@ void CommandLine::output(const std::string& name, std::string& value, const std:
 }
 
 void CommandLine::count(const std::string& name, std::size_t& value, std::size_t least, std::size_t largest,
-                        const std::string& help) {
+                        const std::string& help, const std::string& default_text) {
   const auto assign = [&value, name, least, largest](const std::string& text) {
     std::uint64_t parsed = 0;
     if (!parse_count(text, parsed) || parsed < least || parsed > largest) {
@@ -198,7 +198,7 @@ void CommandLine::count(const std::string& name, std::size_t& value, std::size_t
   const auto write = [&value] { return std::to_string(value); };
   options_->add_with_value(
       {.name = name, .kind = Options::Kind::number, .assign = assign, .elements = nullptr, .to_toml = write}, help, "N",
-      std::to_string(value));
+      default_text.empty() ? std::to_string(value) : default_text);
 }
 
 void CommandLine::number(const std::string& name, double& value, double least, double largest,

@@ -30,9 +30,9 @@ class CommandLine {
   /// A file to be written, "-" for standard output, after what is printed there; for this call alone, as with
   /// not_recorded.
   void output(const std::string& name, std::string& value, const std::string& help, const std::string& type = "FILE");
-  /// Decimal whole numbers in [least, largest].
+  /// Decimal whole numbers in [least, largest]. The help shows the value as it is now as the default, or other words.
   void count(const std::string& name, std::size_t& value, std::size_t least, std::size_t largest,
-             const std::string& help);
+             const std::string& help, const std::string& default_text = "");
   /// A finite decimal number in [least, largest].
   void number(const std::string& name, double& value, double least, double largest, const std::string& help);
   /// Comma-separated names; in a configuration file an array of them, whose elements may have commas.

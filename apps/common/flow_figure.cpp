@@ -9,28 +9,20 @@ namespace fcam::apps {
 namespace {
 
 // Colours that can be told apart without seeing red or green, and in grey.
-const char* colour_of(Loss loss) {
-  switch (loss) {
-    case Loss::soft:
-      return "#0072b2";
-    case Loss::hard:
-      return "#d55e00";
-    case Loss::marginal:
-      break;
-  }
-  return "#1b9e4b";
-}
+struct Look {
+  const char *colour, *title;
+};
 
-const char* title_of(Loss loss) {
+Look look_of(Loss loss) {
   switch (loss) {
     case Loss::soft:
-      return "soft attention (SA)";
+      return {"#0072b2", "soft attention (SA)"};
     case Loss::hard:
-      return "hard attention (HA)";
+      return {"#d55e00", "hard attention (HA)"};
     case Loss::marginal:
       break;
   }
-  return "marginal likelihood (LV)";
+  return {"#1b9e4b", "marginal likelihood (LV)"};
 }
 
 // Columns: t, mu, nu, value.
@@ -49,8 +41,9 @@ void write_panel(std::ostream& out, const std::vector<FlowCurve>& curves, int co
       << (with_key ? "set key top left reverse Left samplen 2\n" : "unset key\n");
   std::string separator = "plot ";
   for (const FlowCurve& curve : curves) {
+    const Look look = look_of(curve.loss);
     out << separator << '$' << to_string(curve.loss) << " using 1:" << column << " with lines lw 1.8 lc rgb '"
-        << colour_of(curve.loss) << "' title '" << title_of(curve.loss) << "'";
+        << look.colour << "' title '" << look.title << "'";
     separator = ", ";
   }
   out << '\n';

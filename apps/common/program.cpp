@@ -106,7 +106,7 @@ CommonOptions::CommonOptions() : threads(static_cast<std::size_t>(available_thre
 void declare(CommandLine& line, CommonOptions& options) {
   line.group("Common options");
   line.count("threads", options.threads, 1, 1024,
-             "threads to work with; the numbers that come out are the same for any");
+             "threads to work with; the numbers that come out are the same for any", "one a core");
   line.not_recorded("threads");
   line.count("seed", options.seed, 0, std::numeric_limits<std::uint64_t>::max(),
              "of the data, the initial weights and the order, each its own stream");

@@ -80,7 +80,9 @@ TEST_CASE("SIGTERM saves the state and exits with 143, and --resume comes to the
   run_well(command(folder, "fcam-train --resume --out run"));
   check_same_run(undisturbed(), folder.file("run"));
 
+  const auto former = std::signal(SIGHUP, SIG_DFL);  // the tests may run under nohup
   Process endless(training(folder, "--epochs 1000000 --batch 50 --loss lv --out endless"));
+  std::signal(SIGHUP, former);
   endless.wait_for("epoch 1/");
   endless.send(SIGHUP);
   const Result hung_up = endless.wait();

@@ -35,6 +35,14 @@ TEST_CASE("letters that have changed places are one slip, not two", "[base]") {
   CHECK_THAT(unknown_name("--ptaches", {"--batch", "--patches"}), Catch::EndsWith("(nearest: --patches)"));
 }
 
+TEST_CASE("slips of every kind count together, in long names too", "[base]") {
+  const std::string name = "abcdefghijklmnopqrstuvwxyz";  // 26 letters: 8 slips are near, 9 are not
+  // A letter missing, one too many, two that have changed places, one that differs, twice each.
+  CHECK_THAT(unknown_name("bcd_efhgijklmn!pqrtuv_xwzz", {name}), Catch::EndsWith("(nearest: " + name + ")"));
+  CHECK_THAT(unknown_name("bcd_efhgijklmn!pqrtuv_xwzz?", {name}), !Catch::Contains("nearest"));
+  CHECK_THAT(unknown_name(std::string(1 << 20, 'a'), {name}), !Catch::Contains("nearest"));
+}
+
 TEST_CASE("of names that are equally near the first is named", "[base]") {
   CHECK_THAT(unknown_name("la", losses), Catch::EndsWith("(nearest: sa)"));
 }

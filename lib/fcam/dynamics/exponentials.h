@@ -10,7 +10,12 @@ namespace fcam {
 inline double share(double n, double gap) { return n == 1 ? 1 : 1 / (1 + (n - 1) * std::exp(-gap)); }
 
 /// 1 - share(n, gap), what is left to the others together.
-inline double share_of_others(double n, double gap) { return n == 1 ? 0 : (n - 1) / (std::exp(gap) + (n - 1)); }
+inline double share_of_others(double n, double gap) {
+  if (n == 1) return 0;
+  if (gap <= 0) return (n - 1) / (std::exp(gap) + (n - 1));
+  const double odds = (n - 1) * std::exp(-gap);
+  return odds / (1 + odds);
+}
 
 /// -ln share(n, gap).
 inline double surprise(double n, double gap) {
@@ -39,7 +44,8 @@ inline double exp_beyond_linear(double u) {
 
 /// The same times e^-exponent, for a u too large for e^u.
 inline double scaled_exp_beyond_linear(double u, double exponent) {
-  return exponent == 0 ? exp_beyond_linear(u) : std::exp(u - exponent) - (1 + u) * std::exp(-exponent);
+  if (exponent == 0 || std::abs(u) <= 0.5) return exp_beyond_linear(u) * std::exp(-exponent);
+  return std::exp(u - exponent) - (1 + u) * std::exp(-exponent);
 }
 
 }  // namespace fcam

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fcam/dynamics/closed_form.h"
@@ -12,14 +13,13 @@ namespace {
 
 constexpr double largest_exponential = 500;  // e^500 times m C^2 is far from overflow
 
-// Integral of f over [from, to]: Gauss and Legendre's rule of eight points on panels of length 1 at most.
+// Integral of f over [from, to] by Gauss and Legendre's rule of eight points on so many panels.
 template <class Function>
-double integrate_panels(double from, double to, Function&& f) {
+double integrate_panels(double from, double to, double panels, Function&& f) {
   constexpr std::pair<double, double> rule[] = {{0.1834346424956498, 0.3626837833783620},
                                                 {0.5255324099163290, 0.3137066458778873},
                                                 {0.7966664774136267, 0.2223810344533745},
                                                 {0.9602898564975363, 0.1012285362903763}};
-  const double panels = std::max(1.0, std::ceil(std::abs(to - from)));
   const double half = (to - from) / panels / 2;
   double sum = 0;
   for (double panel = 0; panel < panels; ++panel) {
@@ -27,6 +27,19 @@ double integrate_panels(double from, double to, Function&& f) {
     for (const auto& [node, weight] : rule) sum += weight * (f(middle - node * half) + f(middle + node * half));
   }
   return sum * half;
+}
+
+// Integral of hard attention's ln(C share(C, u)) (e^u + C - 1) e^-exponent over [from, to], in time that does not grow
+// with its length: in the middle on panels of length 1 at most, outside of it the integrand is linear (a single panel is
+// exact) or ln C times the exponential, to rounding.
+double integrate_advantage(double c, double from, double to, double exponent) {
+  const double one = std::exp(-exponent), low = -40, high = std::log(c) + 40;
+  const auto slope = [&](double u) { return log_advantage(c, u) * (std::exp(u - exponent) + (c - 1) * one); };
+  double sum = integrate_panels(std::min(from, low), std::min(to, low), 1, slope);
+  const double a = std::clamp(from, low, high), b = std::clamp(to, low, high);
+  sum += integrate_panels(a, b, std::max(1.0, std::ceil(std::abs(b - a))), slope);
+  const double above = std::max(from, high), end = std::max(to, high);
+  return sum + std::log(c) * (std::exp(end - exponent) - std::exp(above - exponent) + (c - 1) * (end - above) * one);
 }
 
 }  // namespace
@@ -40,7 +53,12 @@ Invariant::Invariant(const Flow& flow, const GapState& start) : flow_(flow), sta
 }
 
 void Invariant::set_exponent(const GapState& state) {
-  const double needed = std::max(state.nu, std::abs(state.mu)) - largest_exponential;
+  // What stands in an exponential: with a fixed focus, not nu; soft attention's R is a polynomial of mu, and hard
+  // attention's is one where mu is negative.
+  double largest = flow_.alpha ? -std::numeric_limits<double>::infinity() : state.nu;
+  if (flow_.alpha || flow_.loss == Loss::marginal) largest = std::max(largest, std::abs(state.mu));
+  if (flow_.loss == Loss::hard) largest = std::max(largest, state.mu);
+  const double needed = largest - largest_exponential;
   if (needed <= exponent_) return;
   integral_ *= std::exp(exponent_ - needed);
   exponent_ = needed;
@@ -56,12 +74,12 @@ Invariant::Side Invariant::confidence_side(double mu) {
   const double m = static_cast<double>(flow_.patches), c = static_cast<double>(flow_.classes);
   const double one = std::exp(-exponent_);
   if (flow_.loss == Loss::hard) {
-    const auto slope = [&](double u) { return log_advantage(c, u) * (std::exp(u - exponent_) + (c - 1) * one); };
-    integral_ += integrate_panels(integral_end_, mu, slope);
+    integral_ += integrate_advantage(c, integral_end_, mu, exponent_);
     integral_end_ = mu;
     const double change = (m - 1) / c * integral_;
     // A start far from zero cannot be told from others as near as rounding.
-    return {change, std::max(std::abs(change), std::abs((m - 1) / c * slope(start_.mu) * start_.mu))};
+    const double start_slope = log_advantage(c, start_.mu) * (std::exp(start_.mu - exponent_) + (c - 1) * one);
+    return {change, std::max(std::abs(change), std::abs((m - 1) / c * start_slope * start_.mu))};
   }
   const auto side = [&](double u) {
     if (flow_.loss == Loss::soft) return (m - 1) / c * (c - 1) * (u * u / 2) * one;
