@@ -147,7 +147,8 @@ asan:
 # What threads do to each other. OpenBLAS is not instrumented, so it has no threads of its own here; nor are forked
 # children followed.
 tsan:
-	$(Q)OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS='halt_on_error=1 die_after_fork=0 suppressions=$(CURDIR)/tests/tsan-suppressions.txt' \
+	$(Q)OPENBLAS_NUM_THREADS=1 \
+	  TSAN_OPTIONS='halt_on_error=1 die_after_fork=0 suppressions=$(CURDIR)/tests/tsan-suppressions.txt' \
 	  $(MAKE) test BUILD=$(BUILD)/tsan OPTIMIZE='-O1 -g1 -march=$(ARCH)' TEST_FLAGS=-O0 SANITIZE='-fsanitize=thread'
 
 # --- fuzzing -----------------------------------------------------------------------------------------------------------

@@ -20,7 +20,9 @@ sed 's/[\\,]/\\&/g' "$folder/names" | awk -v part="$folder/part" -v parts="$part
 # xargs rather than the shell's own background jobs, which ignore SIGINT, as would the programs that tests interrupt.
 code=0
 printf '%s\n' "$folder"/part* |
-  xargs -P "$parts" -I '{}' sh -c '"$0" -f "$1" > "$1.out" 2>&1; code=$?; sed "/^[0-9]* passed, [0-9]* failed\$/d; /^Filters: /d" "$1.out"
+  xargs -P "$parts" -I '{}' sh -c '"$0" -f "$1" > "$1.out" 2>&1
+    code=$?
+    sed "/^[0-9]* passed, [0-9]* failed\$/d; /^Filters: /d" "$1.out"
     exit $code' "$program" '{}' ||
   code=1
 

@@ -64,6 +64,8 @@ class Shards {
   void run(const Mosaics& mosaics, std::span<const std::size_t> indices, const LoadOptions& options, Body&& body) {
     const SingleThreadedBlas single;
     const std::size_t used = std::min(count, indices.size());
+    const bool shared = patch_flops_ * static_cast<double>(indices.size() * mosaics.patches()) >= worth_sharing;
+    at_work_ = shared ? desks_.size() : 1;
     const auto work = [&](std::size_t number, int worker) {
       Desk& desk = *desks_[static_cast<std::size_t>(worker)];
       // The first shards take one mosaic more where the batch does not divide.
@@ -76,12 +78,7 @@ class Shards {
       Shard<T> shard{number, first, desk.batch, desk.graph};
       body(shard);
     };
-    if (patch_flops_ * static_cast<double>(indices.size() * mosaics.patches()) >= worth_sharing) {
-      workers_->run(used, work);
-    } else {
-      const FlushDenormals flush;
-      for (std::size_t number = 0; number < used; ++number) work(number, 0);
-    }
+    workers_->run(used, work, shared);
   }
 
   /// From now on measures where the time of the workers goes, or no longer.
@@ -89,9 +86,10 @@ class Shards {
     profiling_ = on;
     for (auto& desk : desks_) desk->graph.set_profile(on ? &desk->profile : nullptr);
   }
-  /// Moves what has been measured to `total`: seconds as the mean over the workers, arithmetic as the sum.
+  /// Moves what has been measured in the last run to `total`: seconds as the mean over the workers that had a part in
+  /// it, arithmetic as the sum.
   void take_profile(Profile& total) {
-    const double workers = static_cast<double>(desks_.size());
+    const double workers = static_cast<double>(at_work_);
     for (auto& desk : desks_) {
       for (const ProfilePart& part : desk->profile.parts()) {
         total.add(part.name, part.pass, part.seconds / workers, part.flops);
@@ -111,7 +109,8 @@ class Shards {
   // Less than some 100 us of work is done before other threads have helped: OpenBLAS's lock and cold caches cost more.
   static constexpr double worth_sharing = 1.5e6;
   Workers* workers_;
-  double patch_flops_;  // of f and g, forward
+  double patch_flops_;                        // of f and g, forward
+  std::size_t at_work_ = 1;                   // workers in the last run
   std::vector<std::unique_ptr<Desk>> desks_;  // one a worker
   bool profiling_ = false;
 };

@@ -99,8 +99,8 @@ struct Workers::State {
   std::condition_variable work_ready, work_done;
   std::exception_ptr error;
 
-  // Steps of small networks are a row of short jobs, and to sleep and be woken takes longer than most of them: look for a
-  // while first.
+  // Steps of small networks are a row of short jobs, and to sleep and be woken takes longer than most of them: look for
+  // a while first.
   template <class Ready>
   void await(std::condition_variable& condition, Ready ready) {
     const auto patience = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
@@ -179,10 +179,10 @@ Workers::~Workers() {
 
 int Workers::count() const { return static_cast<int>(state_->threads.size()) + 1; }
 
-void Workers::run_raw(std::size_t tasks, RawJob job, void* context) {
+void Workers::run_raw(std::size_t tasks, RawJob job, void* context, bool shared) {
   const FlushDenormals flush;
   State& s = *state_;
-  if (tasks <= 1 || s.threads.empty() || getpid() != s.owner) {
+  if (!shared || tasks <= 1 || s.threads.empty() || getpid() != s.owner) {
     for (std::size_t task = 0; task < tasks; ++task) job(context, task, 0);
     return;
   }

@@ -35,18 +35,19 @@ class Workers {
   int count() const;
 
   /// Calls job(task, worker) once for each task in [0, tasks), worker in [0, count()), denormals flushed, in any order.
-  /// Returns when all are done; rethrows the first exception of a job. Allocates nothing.
+  /// Returns when all are done; rethrows the first exception of a job. Allocates nothing. Where there is not enough
+  /// work for several threads, `shared` false has worker 0, the calling thread, do all of it.
   template <class Job>
-  void run(std::size_t tasks, Job&& job) {
+  void run(std::size_t tasks, Job&& job, bool shared = true) {
     using Plain = std::remove_reference_t<Job>;
     run_raw(
         tasks, [](void* context, std::size_t task, int worker) { (*static_cast<Plain*>(context))(task, worker); },
-        const_cast<void*>(static_cast<const void*>(&job)));
+        const_cast<void*>(static_cast<const void*>(&job)), shared);
   }
 
  private:
   using RawJob = void (*)(void* context, std::size_t task, int worker);
-  void run_raw(std::size_t tasks, RawJob job, void* context);
+  void run_raw(std::size_t tasks, RawJob job, void* context, bool shared);
 
   struct State;
   std::unique_ptr<State> state_;

@@ -29,17 +29,22 @@ double integrate_panels(double from, double to, double panels, Function&& f) {
   return sum * half;
 }
 
-// Integral of hard attention's ln(C share(C, u)) (e^u + C - 1) e^-exponent over [from, to], in time that does not grow
-// with its length: in the middle on panels of length 1 at most, outside of it the integrand is linear (a single panel is
-// exact) or ln C times the exponential, to rounding.
+// Hard attention's dR/dmu without its constant: ln(C share(C, u)) (e^u + C - 1), times e^-exponent.
+double advantage_slope(double c, double u, double exponent) {
+  return log_advantage(c, u) * (std::exp(u - exponent) + (c - 1) * std::exp(-exponent));
+}
+
+// Its integral over [from, to], in time that does not grow with the length: in the middle on panels of length 1 at
+// most, outside of it the slope is linear (a single panel is exact) or ln C times the exponential, to rounding.
 double integrate_advantage(double c, double from, double to, double exponent) {
-  const double one = std::exp(-exponent), low = -40, high = std::log(c) + 40;
-  const auto slope = [&](double u) { return log_advantage(c, u) * (std::exp(u - exponent) + (c - 1) * one); };
+  const double low = -40, high = std::log(c) + 40;
+  const auto slope = [&](double u) { return advantage_slope(c, u, exponent); };
   double sum = integrate_panels(std::min(from, low), std::min(to, low), 1, slope);
   const double a = std::clamp(from, low, high), b = std::clamp(to, low, high);
   sum += integrate_panels(a, b, std::max(1.0, std::ceil(std::abs(b - a))), slope);
   const double above = std::max(from, high), end = std::max(to, high);
-  return sum + std::log(c) * (std::exp(end - exponent) - std::exp(above - exponent) + (c - 1) * (end - above) * one);
+  return sum + std::log(c) * (std::exp(end - exponent) - std::exp(above - exponent) +
+                              (c - 1) * (end - above) * std::exp(-exponent));
 }
 
 }  // namespace
@@ -78,8 +83,8 @@ Invariant::Side Invariant::confidence_side(double mu) {
     integral_end_ = mu;
     const double change = (m - 1) / c * integral_;
     // A start far from zero cannot be told from others as near as rounding.
-    const double start_slope = log_advantage(c, start_.mu) * (std::exp(start_.mu - exponent_) + (c - 1) * one);
-    return {change, std::max(std::abs(change), std::abs((m - 1) / c * start_slope * start_.mu))};
+    const double start_slope = (m - 1) / c * advantage_slope(c, start_.mu, exponent_);
+    return {change, std::max(std::abs(change), std::abs(start_slope * start_.mu))};
   }
   const auto side = [&](double u) {
     if (flow_.loss == Loss::soft) return (m - 1) / c * (c - 1) * (u * u / 2) * one;
