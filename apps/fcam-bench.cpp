@@ -258,8 +258,9 @@ int main(int argc, char** argv) {
     Options options;
     for (const NamedLoss& loss : paper_losses()) options.losses.push_back(loss.name);
     line.group("Step");
-    line.list("loss", options.losses,
-              "losses to time, of sa, ha, lv, ha-sampled, lv-topk, lv-em (default: sa, ha, lv)");
+    std::string known;
+    for (const NamedLoss& loss : step_losses()) known += (known.empty() ? "" : ", ") + loss.name;
+    line.list("loss", options.losses, "losses to time, of " + known + " (default: sa, ha, lv)");
     line.text("shape", options.shape, "patches: channels x height x width, or one dimension", "CxHxW");
     line.count("patches", options.patches, 1, 1'000'000, "patches m of a mosaic");
     line.count("batch", options.batch, 1, 1'000'000, "mosaics a step");

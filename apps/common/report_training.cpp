@@ -132,39 +132,35 @@ std::vector<std::pair<double, double>> mean_curve(const Runs& runs, const std::s
   return mean;
 }
 
-// Seconds from the start to the end of each epoch. One counts as the median of those that call g as often: the time
-// itself would count tests, which not every epoch has.
-std::vector<double> clock_of(const TrainingRun& run) {
-  const auto seconds_of = [&](std::size_t row) { return run.log.number(row, "seconds"); };
-  const bool counted = run.log.has("classify_forward");
-  const auto calls_of = [&](std::size_t row) {
-    return counted ? std::pair(run.log.number(row, "classify_forward"), run.log.number(row, "classify_backward"))
-                   : std::pair(0.0, 0.0);
-  };
+// How often g is called in an epoch: what epochs of one method and one duration have in common.
+std::pair<double, double> calls_of(const TrainingRun& run, std::size_t row) {
+  if (!run.log.has("classify_forward")) return {0, 0};
+  return {run.log.number(row, "classify_forward"), run.log.number(row, "classify_backward")};
+}
+
+// Seconds from the start to the end of each epoch, the mean at the epochs that all seeds have. An epoch counts as the
+// median of those of all seeds that call g as often: the time itself would count tests, which not every epoch has, and
+// whatever else the machine did.
+std::vector<double> clock_of(const Runs& runs) {
   std::map<std::pair<double, double>, std::vector<double>> alike;
-  for (std::size_t row = 0; row < run.log.rows(); ++row) alike[calls_of(row)].push_back(seconds_of(row));
+  std::size_t epochs = runs[0]->log.rows();
+  for (const TrainingRun* run : runs) {
+    epochs = std::min(epochs, run->log.rows());
+    for (std::size_t row = 0; row < run->log.rows(); ++row)
+      alike[calls_of(*run, row)].push_back(run->log.number(row, "seconds"));
+  }
   for (auto& [calls, seconds] : alike) std::sort(seconds.begin(), seconds.end());
   std::vector<double> clock;
   double now = 0;
-  for (std::size_t row = 0; row < run.log.rows(); ++row) {
-    const std::vector<double>& seconds = alike[calls_of(row)];
-    clock.push_back(now += seconds[seconds.size() / 2]);
+  for (std::size_t row = 0; row < epochs; ++row) {
+    std::vector<double> usual;
+    for (const TrainingRun* run : runs) {
+      const std::vector<double>& seconds = alike[calls_of(*run, row)];
+      usual.push_back(seconds[seconds.size() / 2]);
+    }
+    clock.push_back(now += spread_of(usual).mean);
   }
   return clock;
-}
-
-// The mean at the epochs that all seeds have.
-std::vector<double> clock_of(const Runs& runs) {
-  std::vector<std::vector<double>> clocks;
-  for (const TrainingRun* run : runs) clocks.push_back(clock_of(*run));
-  std::vector<double> mean;
-  const auto has = [&](const auto& clock) { return clock.size() > mean.size(); };
-  while (std::all_of(clocks.begin(), clocks.end(), has)) {
-    std::vector<double> seconds;
-    for (const auto& clock : clocks) seconds.push_back(clock[mean.size()]);
-    mean.push_back(spread_of(seconds).mean);
-  }
-  return mean;
 }
 
 // A column against epochs, or against the seconds that they usually take.
@@ -267,8 +263,7 @@ Blocks training_section(const Runs& runs, std::size_t place) {
   blocks.push_back(Paragraph{
       "What it costs: patches of a mosaic that g sees in a training step, and has a gradient of, as means over the "
       "epochs; the time of an epoch without its test; and when the mean of the seeds comes to nine tenths of the SAIF "
-      "that LV "
-      "ends with. SAIF in percent, of training mosaics as the steps saw them."});
+      "that LV ends with. SAIF in percent, of training mosaics as the steps saw them."});
   blocks.push_back(cost_table(losses));
   return blocks;
 }

@@ -102,8 +102,7 @@ TrainerOptions trainer_options(const RunOptions& options) {
           .threads = static_cast<int>(options.common.threads)};
 }
 
-Plan<float> training_plan(const RunOptions& options) {
-  require_use(options);
+PlanOptions plan_options(const RunOptions& options) {
   PlanOptions plan{.loss = {.samples = options.samples,
                             .top = options.top,
                             .reward = options.reward == "prob" ? Reward::probability : Reward::log_probability},
@@ -118,7 +117,12 @@ Plan<float> training_plan(const RunOptions& options) {
     }
     plan.switch_epoch = epoch;
   }
-  return named_plan<float>(find_loss(options.loss), plan);
+  return plan;
+}
+
+Plan<float> training_plan(const RunOptions& options) {
+  require_use(options);
+  return named_plan<float>(find_loss(options.loss), plan_options(options));
 }
 
 std::string method_of(const RunOptions& options) {

@@ -42,6 +42,9 @@ void declare(CommandLine& line, RunOptions& options, bool trained = false);
 /// The options of a trainer.
 TrainerOptions trainer_options(const RunOptions& options);
 
+/// What its options say of the loss and of the learning rate. Throws UsageError where the switch is no epoch.
+PlanOptions plan_options(const RunOptions& options);
+
 /// What it trains with. Throws UsageError where an option is given that the loss has no use for.
 Plan<float> training_plan(const RunOptions& options);
 

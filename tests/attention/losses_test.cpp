@@ -7,6 +7,7 @@
 #include "fcam/attention/loss_check.h"
 #include "fcam/base/error.h"
 #include "support/batches.h"
+#include "support/errors.h"
 
 using namespace fcam;
 using namespace fcam::test;
@@ -53,7 +54,7 @@ const std::vector<std::string> names{"sa", "ha", "lv"};
 
 }  // namespace
 
-TEST_CASE("gradients of the losses of linear, fully connected and convolutional models") {
+TEST_CASE("gradients of the losses of linear, fully connected and convolutional models", "[losses]") {
   struct Networks {
     Shape patch;
     std::string focus, classify;
@@ -74,7 +75,7 @@ TEST_CASE("gradients of the losses of linear, fully connected and convolutional 
   }
 }
 
-TEST_CASE("gradients of the losses of the paper's kind of network") {
+TEST_CASE("gradients of the losses of the paper's kind of network", "[losses]") {
   for (const std::string& name : names) {
     Model<double> model({1, 10, 10}, 2,
                         {.focus = "conv2k3 relu pool2 conv3k3 relu fc4 relu fc3 relu",
@@ -84,7 +85,7 @@ TEST_CASE("gradients of the losses of the paper's kind of network") {
   }
 }
 
-TEST_CASE("a wrong loss gradient is found") {
+TEST_CASE("a wrong loss gradient is found", "[losses]") {
   // stops the gradient of the attention: wrong for f
   const LossFunction<double> wrong = [](Graph<double>& graph, const Batch<double>& batch) {
     const auto a = softmax(graph.tape().constant(graph.focus(batch).value()));
@@ -95,7 +96,7 @@ TEST_CASE("a wrong loss gradient is found") {
              Catch::StartsWith("wrong, focus: gradient at"));
 }
 
-TEST_CASE("the losses have the values of their equations") {
+TEST_CASE("the losses have the values of their equations", "[losses]") {
   const Model<double> model = reading_model<double>(2);
   // scores 0, ln 3: attention 1/4, 3/4. Logits (ln 2, 0) and (0, 0): probabilities of class 0 are 2/3 and 1/2.
   const Batch<double> batch = one_mosaic<double>({{std::log(2.0), 0, 0}, {0, 0, std::log(3.0)}}, 0);
@@ -105,7 +106,7 @@ TEST_CASE("the losses have the values of their equations") {
   CHECK(loss_of("sa", model, batch) == Approx(-std::log(std::exp(logit) / (std::exp(logit) + 1))).epsilon(1e-14));
 }
 
-TEST_CASE("with one patch the three losses and their gradients are the same cross entropy") {
+TEST_CASE("with one patch the three losses and their gradients are the same cross entropy", "[losses]") {
   const Shape patch{1, 8, 8};
   const Model<double> model(patch, 4, {.focus = "conv2k3 relu pool2 fc4", .classify = "conv2k3 relu pool2 fc4"});
   const Batch<double> batch = random_batch(6, 1, patch, 4);
@@ -121,7 +122,8 @@ TEST_CASE("with one patch the three losses and their gradients are the same cros
   }
 }
 
-TEMPLATE_TEST_CASE("losses and gradients are finite for logits and scores of magnitude 1e4", "", float, double) {
+TEMPLATE_TEST_CASE("losses and gradients are finite for logits and scores of magnitude 1e4", "[losses]", float,
+                   double) {
   const Model<TestType> model = reading_model<TestType>(2);
   const TestType big = 10000;
   const std::vector<Batch<TestType>> batches{one_mosaic<TestType>({{big, -big, big}, {-big, big, -big}}, 0),
@@ -139,7 +141,7 @@ TEMPLATE_TEST_CASE("losses and gradients are finite for logits and scores of mag
   }
 }
 
-TEMPLATE_TEST_CASE("the marginal likelihood is not capped where probabilities vanish", "", float, double) {
+TEMPLATE_TEST_CASE("the marginal likelihood is not capped where probabilities vanish", "[losses]", float, double) {
   const Model<TestType> model = reading_model<TestType>(2);
   // Attention sits on a patch that excludes the label by 2e4; the other patch has e^-2e4 of the attention and p = 1.
   const TestType big = 10000;
@@ -149,7 +151,7 @@ TEMPLATE_TEST_CASE("the marginal likelihood is not capped where probabilities va
   CHECK(std::any_of(gradient.focus.begin(), gradient.focus.end(), [](TestType g) { return g != 0; }));
 }
 
-TEST_CASE("losses are found by name in any case; other names are refused with the nearest") {
+TEST_CASE("losses are found by name in any case; other names are refused with the nearest", "[losses]") {
   CHECK(find_loss("sa").inference == Inference::soft);
   CHECK(find_loss("HA").inference == Inference::hard);
   CHECK(find_loss("Lv").inference == Inference::marginal);
@@ -159,7 +161,7 @@ TEST_CASE("losses are found by name in any case; other names are refused with th
   CHECK_THROWS_AS(find_loss(""), UsageError);
 }
 
-TEST_CASE("results of a network on a batch are computed once in a record") {
+TEST_CASE("results of a network on a batch are computed once in a record", "[losses]") {
   const Model<double> model({3}, 2, {.focus = "linear", .classify = "linear"});
   const Batch<double> batch = random_batch(2, 2, {3}, 2);
   Graph<double> graph(model);
@@ -168,7 +170,7 @@ TEST_CASE("results of a network on a batch are computed once in a record") {
   CHECK(&graph.classify(batch).node() == &graph.classify(batch).node());
 }
 
-TEST_CASE("two patches classified apart in one loss both send gradients to g") {
+TEST_CASE("two patches classified apart in one loss both send gradients to g", "[losses]") {
   const LossFunction<double> twice = [](Graph<double>& graph, const Batch<double>& batch) {
     const auto a = softmax(graph.focus(batch));
     const auto one = graph.classify(blend(a, batch)), two = graph.classify_apart(blend(2 * a, batch));
@@ -178,7 +180,7 @@ TEST_CASE("two patches classified apart in one loss both send gradients to g") {
   CHECK(check_loss_gradient("twice", twice, model, random_batch(4, 3, {5}, 3)) == "");
 }
 
-TEST_CASE("with one class every loss and its gradients are zero") {
+TEST_CASE("with one class every loss and its gradients are zero", "[losses]") {
   const Model<double> model({5}, 1, {.focus = "fc4 relu linear", .classify = "fc4 relu linear"});
   const Batch<double> batch = random_batch(4, 3, {5}, 1);
   for (const std::string& name : names) {
@@ -188,4 +190,13 @@ TEST_CASE("with one class every loss and its gradients are zero") {
       for (const double g : *part) CHECK(std::abs(g) < 1e-14);
     }
   }
+}
+
+TEST_CASE("what is no loss of a batch has no function", "[losses]") {
+  check_error<UsageError>([] { loss_function<double>(find_loss("hybrid")); }, {"loss", "'hybrid'"});
+  check_error<UsageError>(
+      [] {
+        loss_function<double>({"mine", "a loss without a branch", Inference::soft, 0.05});
+      },
+      {"loss", "'mine'"});
 }

@@ -1,9 +1,9 @@
 #include "fcam/attention/losses.h"
 
-#include <cassert>
-
 #include "fcam/attention/sampled_losses.h"
+#include "fcam/base/error.h"
 #include "fcam/base/named.h"
+#include "fcam/base/text.h"
 
 namespace fcam {
 
@@ -47,8 +47,8 @@ LossFunction<T> loss_function(const NamedLoss& loss, const LossOptions& options)
     return
         [options](Graph<T>& graph, const Batch<T>& batch) { return losses::marginal_top(graph, batch, options.top); };
   }
-  assert(loss.name == "lv");
-  return losses::marginal;
+  if (loss.name == "lv") return losses::marginal;
+  throw UsageError("loss: expected one that is a function of a batch, found " + quote(loss.name));
 }
 
 template LossFunction<float> loss_function(const NamedLoss&, const LossOptions&);

@@ -71,14 +71,14 @@ enum class Reward {
   probability,      ///< p_y: that of -sum_j a_j p_j, bounded
 };
 
-/// What the losses that look at few patches need to know.
+/// The numbers of single losses.
 struct LossOptions {
   std::size_t samples = 1;  ///< "ha-sampled": patches drawn a mosaic
   std::size_t top = 1;      ///< "lv-topk": best-focused patches beside the drawn one
   Reward reward = Reward::log_probability;
 };
 
-/// The function of a named loss. Requires another than "hybrid".
+/// The function of a named loss. Throws UsageError for "hybrid" and for a name that none has.
 template <class T>
 LossFunction<T> loss_function(const NamedLoss& loss, const LossOptions& options = {});
 

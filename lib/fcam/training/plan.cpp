@@ -13,7 +13,7 @@ template <class T>
 Phase<T> phase_of(const NamedLoss& loss, const LossOptions& options, double learning_rate) {
   return {.loss = loss_function<T>(loss, options),
           .inference = loss.step_inference,
-          .test_loss = loss_function<T>(find_loss(loss.exact)),
+          .test_loss = loss_function<T>(find_loss(loss.exact), options),
           .test_inference = loss.inference,
           .learning_rate = rate_or(learning_rate, loss)};
 }
