@@ -196,7 +196,7 @@ TEST_CASE("weights alone are no checkpoint", "[training]") {
 TEST_CASE("a checkpoint of another format is refused", "[training]") {
   const Saved saved;
   saved.rewrite([](SafeTensors& content) { content.metadata["format"] = "fcam checkpoint 1"; });
-  check_refused(saved, {"expected a checkpoint of format 'fcam checkpoint 3'", "found 'fcam checkpoint 1'"});
+  check_refused(saved, {"expected a checkpoint of format 'fcam checkpoint 4'", "found 'fcam checkpoint 1'"});
 }
 
 TEST_CASE("a checkpoint of another run is refused, and changes nothing", "[training]") {
@@ -213,11 +213,11 @@ TEST_CASE("a checkpoint of another run is refused, and changes nothing", "[train
   CHECK(same_bits(other.model, run.model));
 }
 
-TEST_CASE("a checkpoint whose pulls are not one an epoch is refused", "[training]") {
+TEST_CASE("a checkpoint whose entropies are not one an epoch is refused", "[training]") {
   for (const std::string text : {"", "1 2 3 4 5 6 7 8 9", "x", "1,2"}) {
     const Saved saved;
-    saved.rewrite([&](SafeTensors& content) { content.metadata["pulls"] = text; });
-    check_refused(saved, {"'pulls'", "numbers, found '" + text + "'"});
+    saved.rewrite([&](SafeTensors& content) { content.metadata["entropies"] = text; });
+    check_refused(saved, {"'entropies'", "numbers, found '" + text + "'"});
   }
 }
 

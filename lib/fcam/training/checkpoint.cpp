@@ -12,7 +12,7 @@
 namespace fcam {
 namespace {
 
-constexpr const char* format = "fcam checkpoint 3";
+constexpr const char* format = "fcam checkpoint 4";
 
 // The optimisers of a trainer under the names of their networks.
 std::array<std::pair<std::string, Optimizer<float>*>, 2> optimizers(Trainer<float>& trainer) {
@@ -79,12 +79,12 @@ void add_flat(SafeTensors& content, const std::string& name, const Buffer<float>
 }
 
 // One number for each finished epoch.
-std::vector<double> pulls_of(const SafeTensors& content, const std::string& path) {
+std::vector<double> entropies_of(const SafeTensors& content, const std::string& path) {
   const auto epochs = metadata_number<std::size_t>(content, "epochs", path);
-  const std::string& text = metadata_text(content, "pulls", path);
-  std::vector<double> pulls = text.empty() ? std::vector<double>() : numbers_of(text);
-  if (pulls.size() == epochs) return pulls;
-  throw DataError(quote(path) + ": metadata 'pulls': expected " + std::to_string(epochs) + " numbers, found " +
+  const std::string& text = metadata_text(content, "entropies", path);
+  std::vector<double> entropies = text.empty() ? std::vector<double>() : numbers_of(text);
+  if (entropies.size() == epochs) return entropies;
+  throw DataError(quote(path) + ": metadata 'entropies': expected " + std::to_string(epochs) + " numbers, found " +
                   quote(text.substr(0, 40)));
 }
 
@@ -92,7 +92,7 @@ TrainerState<float> state_of(const SafeTensors& content, const Trainer<float>& t
   TrainerState<float> state;
   state.epochs = metadata_number<std::size_t>(content, "epochs", path);
   state.loss = metadata_number<double>(content, "loss", path);
-  state.pulls = pulls_of(content, path);
+  state.entropies = entropies_of(content, path);
   if (content.metadata.contains("epoch.mosaics")) {
     state.mosaics = metadata_number<std::size_t>(content, "epoch.mosaics", path);
     state.seconds = metadata_number<double>(content, "epoch.seconds", path);
@@ -126,7 +126,7 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std
   content.metadata["run"] = run;
   content.metadata["epochs"] = std::to_string(state.epochs);
   content.metadata["loss"] = shortest(state.loss);
-  content.metadata["pulls"] = text_of(state.pulls);
+  content.metadata["entropies"] = text_of(state.entropies);
   if (state.mosaics > 0) {
     content.metadata["epoch.mosaics"] = std::to_string(state.mosaics);
     content.metadata["epoch.seconds"] = shortest(state.seconds);
@@ -148,7 +148,7 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std
   write_safetensors(path, content);
 }
 
-std::vector<double> read_pulls(const std::string& path) { return pulls_of(read_safetensors(path), path); }
+std::vector<double> read_entropies(const std::string& path) { return entropies_of(read_safetensors(path), path); }
 
 void load_checkpoint(const std::string& path, Trainer<float>& trainer, const std::string& run) {
   const SafeTensors content = read_safetensors(path);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace fcam {
 namespace {
@@ -30,9 +31,9 @@ Plan<T> hybrid_plan(const PlanOptions& options) {
   const Phase<T> soft = phase_of<T>(find_loss("sa"), options.loss, options.learning_rate);
   const Phase<T> hard =
       phase_of<T>(find_loss(options.sampled ? "ha-sampled" : "ha"), options.loss, options.then_learning_rate);
-  return {[=](std::span<const double> pulls) {
-    const std::size_t done = pulls.size();
-    const std::optional<std::size_t> soft_epochs = options.switch_epoch ? options.switch_epoch : faded(pulls);
+  return {[=](std::span<const double> entropies) {
+    const std::size_t done = entropies.size();
+    const std::optional<std::size_t> soft_epochs = options.switch_epoch ? options.switch_epoch : settled(entropies);
     if (!soft_epochs || done < *soft_epochs) return soft;
     const std::size_t since = done - *soft_epochs;
     Phase<T> phase = hard;
@@ -66,11 +67,16 @@ Plan<T> named_plan(const NamedLoss& loss, const PlanOptions& options) {
   return {[phase](std::span<const double>) { return phase; }};
 }
 
-std::optional<std::size_t> faded(std::span<const double> pulls) {
-  double largest = 0;
-  for (std::size_t i = 0; i < pulls.size(); ++i) {
-    largest = std::max(largest, pulls[i]);
-    if (pulls[i] <= largest / 2) return i + 1;
+std::optional<std::size_t> settled(std::span<const double> entropies) {
+  constexpr std::size_t window = 5;
+  const auto mean_of = [&](std::size_t first) {
+    const auto part = entropies.subspan(first, window);
+    return std::accumulate(part.begin(), part.end(), 0.0) / window;
+  };
+  for (std::size_t done = 2 * window; done <= entropies.size(); ++done) {
+    const double last = mean_of(done - window), before = mean_of(done - 2 * window);
+    const double largest = *std::max_element(entropies.begin(), entropies.begin() + static_cast<std::ptrdiff_t>(done));
+    if (last <= 0.9 * largest && last > 0.97 * before) return done;
   }
   return std::nullopt;
 }

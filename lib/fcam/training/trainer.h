@@ -41,12 +41,12 @@ enum class Ending { none, epochs, patience, stop_loss };
 /// Where a training is, beyond the weights and the optimisers: what a checkpoint holds of it.
 template <class T>
 struct TrainerState {
-  std::size_t epochs = 0;     ///< finished
-  double loss = 0;            ///< mean train loss of the last of them
-  std::vector<double> pulls;  ///< Metrics::focus_gradient of each of them
-  std::size_t mosaics = 0;    ///< done of the epoch after them; of the order that seed and number of the epoch give
-  MetricsSum sum;             ///< of these mosaics
-  double seconds = 0;         ///< that they took
+  std::size_t epochs = 0;         ///< finished
+  double loss = 0;                ///< mean train loss of the last of them
+  std::vector<double> entropies;  ///< Metrics::focus_entropy of each of them
+  std::size_t mosaics = 0;        ///< done of the epoch after them; of the order that seed and number of the epoch give
+  MetricsSum sum;                 ///< of these mosaics
+  double seconds = 0;             ///< that they took
 
   /// The judged epoch of the lowest loss, where there is patience.
   struct Best {
