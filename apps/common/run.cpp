@@ -73,7 +73,7 @@ void declare(CommandLine& line, RunOptions& options, bool trained) {
               "ha-sampled: what the focus is rewarded for, log p_y (as ha) or p_y of the drawn patch");
   line.count("top", options.top, 1, 1'000'000, "lv-topk: best-focused patches seen beside a drawn one");
   line.text("switch-epoch", options.switch_epoch,
-            "hybrid: epochs of soft attention; auto: until its focus sharpens no more", "N|auto");
+            "hybrid: epochs of soft attention; auto: until the focus gains no more by it", "N|auto");
   line.choice("then", options.then, {"ha", "ha-sampled"}, "hybrid: the loss that it goes on with");
   line.number("then-lr", options.then_learning_rate, 0, infinity, "hybrid: its learning rate (default: 0.01)");
   line.count("blend", options.blend, 0, unbounded, "hybrid: epochs between them that mix the two");

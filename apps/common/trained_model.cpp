@@ -15,9 +15,9 @@ Phase<float> last_phase(const RunOptions& options, const std::string& weights) {
   const std::string checkpoint = (std::filesystem::path(weights).parent_path() / "checkpoint.safetensors").string();
   if (options.loss != "hybrid" || !is_there(checkpoint))
     return named_plan<float>(find_loss(find_loss(options.loss).exact), plan_options(options)).phase({});
-  std::vector<double> entropies = read_entropies(checkpoint);
-  if (!entropies.empty()) entropies.pop_back();
-  return training_plan(options).phase(entropies);
+  std::vector<EpochFocus> epochs = read_focus(checkpoint);
+  if (!epochs.empty()) epochs.pop_back();
+  return training_plan(options).phase(epochs);
 }
 
 }  // namespace

@@ -213,11 +213,13 @@ TEST_CASE("a checkpoint of another run is refused, and changes nothing", "[train
   CHECK(same_bits(other.model, run.model));
 }
 
-TEST_CASE("a checkpoint whose entropies are not one an epoch is refused", "[training]") {
-  for (const std::string text : {"", "1 2 3 4 5 6 7 8 9", "x", "1,2"}) {
-    const Saved saved;
-    saved.rewrite([&](SafeTensors& content) { content.metadata["entropies"] = text; });
-    check_refused(saved, {"'entropies'", "numbers, found '" + text + "'"});
+TEST_CASE("a checkpoint whose gradients and entropies of the focus are not one an epoch is refused", "[training]") {
+  for (const std::string key : {"focus_gradient", "focus_entropy"}) {
+    for (const std::string text : {"", "1 2 3 4 5 6 7 8 9", "x", "1,2"}) {
+      const Saved saved;
+      saved.rewrite([&](SafeTensors& content) { content.metadata[key] = text; });
+      check_refused(saved, {"'" + key + "'", "numbers, found '" + text + "'"});
+    }
   }
 }
 

@@ -44,10 +44,11 @@ TrainerOptions three_epochs(int threads) {
 
 std::vector<double> rates(const PlanOptions& options, std::size_t epochs) {
   const Plan<double> plan = named_plan<double>(find_loss("hybrid"), options);
-  std::vector<double> entropies, result;
+  std::vector<EpochFocus> done;
+  std::vector<double> result;
   for (std::size_t i = 0; i < epochs; ++i) {
-    result.push_back(plan.phase(entropies).learning_rate);
-    entropies.push_back(1);
+    result.push_back(plan.phase(done).learning_rate);
+    done.push_back({1, 1});
   }
   return result;
 }
@@ -155,13 +156,13 @@ TEST_CASE("a blend's loss is the weighted mean of the two", "[training]") {
   };
   const double soft = value(losses::soft), hard = value(losses::hard);
   REQUIRE(soft != Approx(hard));
-  std::vector<double> entropies;
+  std::vector<EpochFocus> done;
   for (const double weight : {0.25, 0.5, 0.75, 1.0}) {
-    const Phase<double> phase = plan.phase(entropies);
+    const Phase<double> phase = plan.phase(done);
     CHECK(value(phase.loss) == Approx((1 - weight) * soft + weight * hard));
     CHECK(value(phase.test_loss) == Approx((1 - weight) * soft + weight * hard));
-    CHECK(phase.anew == entropies.empty());
-    entropies.push_back(1);
+    CHECK(phase.anew == done.empty());
+    done.push_back({1, 1});
   }
 }
 
@@ -174,37 +175,48 @@ TEST_CASE("at the switch the optimisers begin anew", "[training]") {
         std::vector<std::uint64_t>{4, 0, 4, 8});  // the callback sees the state that the next epoch begins with
 }
 
-// Entropies of epochs: `flat` of them 1.6, then down to `floor` by a factor an epoch.
-std::vector<double> falling(std::size_t flat, double factor, double floor, std::size_t count) {
-  std::vector<double> entropies(flat, 1.6);
-  while (entropies.size() < count) {
-    const double last = entropies.empty() ? 1.6 : entropies.back();
-    entropies.push_back(std::max(floor, factor * last));
-  }
-  return entropies;
+std::vector<EpochFocus> with_gradients(const std::vector<double>& gradients) {
+  std::vector<EpochFocus> epochs;
+  for (const double gradient : gradients) epochs.push_back({gradient, 1});
+  return epochs;
 }
 
-TEST_CASE("a focus has settled once it has sharpened and sharpens no more", "[training]") {
-  CHECK_FALSE(settled({}));
-  CHECK_FALSE(settled(falling(50, 1, 0, 50)));     // has not begun
-  CHECK_FALSE(settled(falling(0, 0.99, 0, 60)));   // 5 percent less every five epochs
-  CHECK(settled(falling(0, 0.995, 0, 60)) == 25);  // 2.5 percent less: once 0.995^(n - 3) is at most 0.9
+// Epochs under a steady pull: `flat` of them with an entropy of 1.6, then down to `floor` by a factor an epoch.
+std::vector<EpochFocus> sharpening(std::size_t flat, double factor, double floor, std::size_t count) {
+  std::vector<EpochFocus> epochs(flat, EpochFocus{1, 1.6});
+  while (epochs.size() < count) {
+    epochs.push_back({1, std::max(floor, factor * (epochs.empty() ? 1.6 : epochs.back().entropy))});
+  }
+  return epochs;
+}
+
+TEST_CASE("soft attention has faded where its pull has come down to half of its largest so far", "[training]") {
+  CHECK_FALSE(faded({}));
+  CHECK_FALSE(faded(with_gradients({1, 2, 3, 2})));
+  CHECK(faded(with_gradients({1, 4, 3, 2, 5, 1})) == 4);
+  CHECK(faded(with_gradients({0, 1})) == 1);  // nothing to wait for
+  const double unknown = std::nan("");
+  CHECK_FALSE(faded(std::vector<EpochFocus>(20, {unknown, unknown})));
+}
+
+TEST_CASE("soft attention has faded where the focus has sharpened and sharpens no more", "[training]") {
+  CHECK_FALSE(faded(sharpening(50, 1, 0, 50)));     // has not begun
+  CHECK_FALSE(faded(sharpening(0, 0.99, 0, 60)));   // 5 percent less every five epochs
+  CHECK(faded(sharpening(0, 0.995, 0, 60)) == 25);  // 2.5 percent less: once 0.995^(n - 3) is at most 0.9
   // 1.6 six times, then 1.28, 1.024, 0.8192, 0.8, 0.8, ...: 0.8 is 0.943 of the mean of epochs 8 to 12, and 0.995 of
   // that of epochs 9 to 13.
-  const std::vector<double> entropies = falling(6, 0.8, 0.8, 30);
-  CHECK(settled(entropies) == 18);
-  CHECK_FALSE(settled(std::span(entropies).first(17)));
-  CHECK_FALSE(settled(std::vector<double>(20, std::nan(""))));
+  const std::vector<EpochFocus> epochs = sharpening(6, 0.8, 0.8, 30);
+  CHECK(faded(epochs) == 18);
+  CHECK_FALSE(faded(std::span(epochs).first(17)));
 }
 
-TEST_CASE("hybrid switches by itself once the focus has settled", "[training]") {
+TEST_CASE("hybrid switches by itself once soft attention has faded", "[training]") {
   const Plan<double> plan = named_plan<double>(find_loss("hybrid"));
-  const std::vector<double> entropies = falling(6, 0.8, 0.8, 30);
-  CHECK(plan.phase(std::span(entropies).first(17)).inference == Inference::soft);
-  const Phase<double> phase = plan.phase(std::span(entropies).first(18));
+  CHECK(plan.phase(with_gradients({1, 4, 3})).inference == Inference::soft);
+  const Phase<double> phase = plan.phase(with_gradients({1, 4, 3, 2}));
   CHECK(phase.inference == Inference::hard);
   CHECK(phase.anew);
-  CHECK_FALSE(plan.phase(std::span(entropies).first(19)).anew);
+  CHECK_FALSE(plan.phase(with_gradients({1, 4, 3, 2, 9})).anew);
 }
 
 TEST_CASE("learning rate schedules", "[training]") {

@@ -79,20 +79,28 @@ void add_flat(SafeTensors& content, const std::string& name, const Buffer<float>
 }
 
 // One number for each finished epoch.
-std::vector<double> entropies_of(const SafeTensors& content, const std::string& path) {
+std::vector<double> numbers_of_epochs(const SafeTensors& content, const std::string& name, const std::string& path) {
   const auto epochs = metadata_number<std::size_t>(content, "epochs", path);
-  const std::string& text = metadata_text(content, "entropies", path);
-  std::vector<double> entropies = text.empty() ? std::vector<double>() : numbers_of(text);
-  if (entropies.size() == epochs) return entropies;
-  throw DataError(quote(path) + ": metadata 'entropies': expected " + std::to_string(epochs) + " numbers, found " +
-                  quote(text.substr(0, 40)));
+  const std::string& text = metadata_text(content, name, path);
+  std::vector<double> numbers = text.empty() ? std::vector<double>() : numbers_of(text);
+  if (numbers.size() == epochs) return numbers;
+  throw DataError(quote(path) + ": metadata " + quote(name) + ": expected " + std::to_string(epochs) +
+                  " numbers, found " + quote(text.substr(0, 40)));
+}
+
+std::vector<EpochFocus> focus_of(const SafeTensors& content, const std::string& path) {
+  const std::vector<double> gradients = numbers_of_epochs(content, "focus_gradient", path);
+  const std::vector<double> entropies = numbers_of_epochs(content, "focus_entropy", path);
+  std::vector<EpochFocus> focus;
+  for (std::size_t i = 0; i < gradients.size(); ++i) focus.push_back({gradients[i], entropies[i]});
+  return focus;
 }
 
 TrainerState<float> state_of(const SafeTensors& content, const Trainer<float>& trainer, const std::string& path) {
   TrainerState<float> state;
   state.epochs = metadata_number<std::size_t>(content, "epochs", path);
   state.loss = metadata_number<double>(content, "loss", path);
-  state.entropies = entropies_of(content, path);
+  state.focus = focus_of(content, path);
   if (content.metadata.contains("epoch.mosaics")) {
     state.mosaics = metadata_number<std::size_t>(content, "epoch.mosaics", path);
     state.seconds = metadata_number<double>(content, "epoch.seconds", path);
@@ -126,7 +134,13 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std
   content.metadata["run"] = run;
   content.metadata["epochs"] = std::to_string(state.epochs);
   content.metadata["loss"] = shortest(state.loss);
-  content.metadata["entropies"] = text_of(state.entropies);
+  std::vector<double> gradients, entropies;
+  for (const EpochFocus& epoch : state.focus) {
+    gradients.push_back(epoch.gradient);
+    entropies.push_back(epoch.entropy);
+  }
+  content.metadata["focus_gradient"] = text_of(gradients);
+  content.metadata["focus_entropy"] = text_of(entropies);
   if (state.mosaics > 0) {
     content.metadata["epoch.mosaics"] = std::to_string(state.mosaics);
     content.metadata["epoch.seconds"] = shortest(state.seconds);
@@ -148,7 +162,7 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std
   write_safetensors(path, content);
 }
 
-std::vector<double> read_entropies(const std::string& path) { return entropies_of(read_safetensors(path), path); }
+std::vector<EpochFocus> read_focus(const std::string& path) { return focus_of(read_safetensors(path), path); }
 
 void load_checkpoint(const std::string& path, Trainer<float>& trainer, const std::string& run) {
   const SafeTensors content = read_safetensors(path);

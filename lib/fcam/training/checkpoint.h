@@ -17,7 +17,7 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std
 /// is damaged or of another run; then the trainer is unchanged.
 void load_checkpoint(const std::string& path, Trainer<float>& trainer, const std::string& run = {});
 
-/// TrainerState::entropies of a checkpoint, which tell which phase of a plan it is in. Throws DataError.
-std::vector<double> read_entropies(const std::string& path);
+/// TrainerState::focus of a checkpoint, which tell which phase of a plan it is in. Throws DataError.
+std::vector<EpochFocus> read_focus(const std::string& path);
 
 }  // namespace fcam

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 namespace fcam {
 namespace {
@@ -19,6 +18,14 @@ Phase<T> phase_of(const NamedLoss& loss, const LossOptions& options, double lear
           .learning_rate = rate_or(learning_rate, loss)};
 }
 
+constexpr std::size_t window = 5;  // epochs, over which the entropy is averaged
+
+double mean_entropy(std::span<const EpochFocus> epochs) {
+  double sum = 0;
+  for (const EpochFocus& epoch : epochs) sum += epoch.entropy;
+  return sum / static_cast<double>(epochs.size());
+}
+
 template <class T>
 LossFunction<T> mixed(LossFunction<T> first, LossFunction<T> second, T weight) {
   return [=](Graph<T>& graph, const Batch<T>& batch) {
@@ -31,9 +38,9 @@ Plan<T> hybrid_plan(const PlanOptions& options) {
   const Phase<T> soft = phase_of<T>(find_loss("sa"), options.loss, options.learning_rate);
   const Phase<T> hard =
       phase_of<T>(find_loss(options.sampled ? "ha-sampled" : "ha"), options.loss, options.then_learning_rate);
-  return {[=](std::span<const double> entropies) {
-    const std::size_t done = entropies.size();
-    const std::optional<std::size_t> soft_epochs = options.switch_epoch ? options.switch_epoch : settled(entropies);
+  return {[=](std::span<const EpochFocus> epochs) {
+    const std::size_t done = epochs.size();
+    const std::optional<std::size_t> soft_epochs = options.switch_epoch ? options.switch_epoch : faded(epochs);
     if (!soft_epochs || done < *soft_epochs) return soft;
     const std::size_t since = done - *soft_epochs;
     Phase<T> phase = hard;
@@ -57,26 +64,27 @@ Plan<T> constant_plan(LossFunction<T> loss, std::optional<Inference> inference, 
                        .test_loss = loss,
                        .test_inference = inference,
                        .learning_rate = learning_rate};
-  return {[phase](std::span<const double>) { return phase; }};
+  return {[phase](std::span<const EpochFocus>) { return phase; }};
 }
 
 template <class T>
 Plan<T> named_plan(const NamedLoss& loss, const PlanOptions& options) {
   if (loss.name == "hybrid") return hybrid_plan<T>(options);
   const Phase<T> phase = phase_of<T>(loss, options.loss, options.learning_rate);
-  return {[phase](std::span<const double>) { return phase; }};
+  return {[phase](std::span<const EpochFocus>) { return phase; }};
 }
 
-std::optional<std::size_t> settled(std::span<const double> entropies) {
-  constexpr std::size_t window = 5;
-  const auto mean_of = [&](std::size_t first) {
-    const auto part = entropies.subspan(first, window);
-    return std::accumulate(part.begin(), part.end(), 0.0) / window;
-  };
-  for (std::size_t done = 2 * window; done <= entropies.size(); ++done) {
-    const double last = mean_of(done - window), before = mean_of(done - 2 * window);
-    const double largest = *std::max_element(entropies.begin(), entropies.begin() + static_cast<std::ptrdiff_t>(done));
-    if (last <= 0.9 * largest && last > 0.97 * before) return done;
+std::optional<std::size_t> faded(std::span<const EpochFocus> epochs) {
+  double largest_gradient = 0, largest_entropy = 0;
+  for (std::size_t done = 1; done <= epochs.size(); ++done) {
+    const auto& [gradient, entropy] = epochs[done - 1];
+    largest_gradient = std::max(largest_gradient, gradient);
+    largest_entropy = std::max(largest_entropy, entropy);
+    if (gradient <= largest_gradient / 2) return done;
+    if (done < 2 * window) continue;
+    const double last = mean_entropy(epochs.subspan(done - window, window));
+    const double before = mean_entropy(epochs.subspan(done - 2 * window, window));
+    if (last <= 0.9 * largest_entropy && last > 0.97 * before) return done;
   }
   return std::nullopt;
 }

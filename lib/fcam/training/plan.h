@@ -22,11 +22,16 @@ struct Phase {
   bool anew = false;  ///< the optimisers forget their averages before it, which are those of another loss
 };
 
-/// Gives the phase of the epoch after those whose entropies of the attention are given (Metrics::focus_entropy, one an
-/// epoch). A function of nothing else, so that a training goes on the same after a stop.
+/// What a plan knows of an epoch: Metrics::focus_gradient and Metrics::focus_entropy of its training steps.
+struct EpochFocus {
+  double gradient = 0, entropy = 0;
+};
+
+/// Gives the phase of the epoch after those that are given. A function of nothing else, so that a training goes on the
+/// same after a stop.
 template <class T>
 struct Plan {
-  std::function<Phase<T>(std::span<const double> entropies)> phase;
+  std::function<Phase<T>(std::span<const EpochFocus> done)> phase;
 };
 
 /// One loss throughout.
@@ -38,7 +43,7 @@ struct PlanOptions {
   double learning_rate =
       std::numeric_limits<double>::quiet_NaN();  ///< NaN: the one of the loss; of hybrid's first phase
 
-  /// Of hybrid: epochs of soft attention; none: until its focus has settled.
+  /// Of hybrid: epochs of soft attention; none: until its focus gains no more.
   std::optional<std::size_t> switch_epoch = {};
   std::size_t blend = 0;  ///< epochs after them in which the losses are mixed, from the one to the other
   bool sampled = false;   ///< whether it goes on with sampled hard attention instead of the sum over all patches
@@ -49,10 +54,11 @@ struct PlanOptions {
 template <class T>
 Plan<T> named_plan(const NamedLoss& loss, const PlanOptions& options = {});
 
-/// The number of epochs after which the focus has settled: has sharpened (its entropy over the last five epochs is at
-/// most nine tenths of the largest so far) and sharpens no more (it has lost less than 3 percent against the five
-/// epochs before); none where it has not yet. Why: docs/beyond-lvml.md.
-std::optional<std::size_t> settled(std::span<const double> entropies);
+/// The number of epochs after which the focus gains no more from soft attention; none where it still does. Either the
+/// pull on it (EpochFocus::gradient) has come down to half of its largest so far, or it has sharpened (the mean entropy
+/// of the last five epochs is at most nine tenths of the largest so far) and sharpens no more (that mean is more than
+/// 0.97 times the one of the five epochs before). Why: docs/beyond-lvml.md.
+std::optional<std::size_t> faded(std::span<const EpochFocus> epochs);
 
 /// What the learning rate is multiplied with as a training goes on.
 enum class Schedule {

@@ -70,7 +70,7 @@ void Trainer<T>::set_state(TrainerState<T> state) {
 
 template <class T>
 void Trainer<T>::choose_phase() {
-  phase_ = plan_.phase(state_.entropies);
+  phase_ = plan_.phase(state_.focus);
   const double rate = phase_.learning_rate * schedule_factor(options_.schedule, state_.epochs + 1, options_.epochs);
   for (Optimizer<T>* optimizer : {&focus_optimizer_, &classify_optimizer_}) {
     optimizer->set_learning_rate(rate);
@@ -266,7 +266,7 @@ bool Trainer<T>::run(const Mosaics& train, const Mosaics* test, const EpochCallb
     epoch.seconds = seconds();
     state_.epochs = epoch.number;
     state_.loss = epoch.train.loss;
-    state_.entropies.push_back(epoch.train.focus_entropy);
+    state_.focus.push_back({epoch.train.focus_gradient, epoch.train.focus_entropy});
     state_.mosaics = 0;
     state_.sum = MetricsSum();
     state_.seconds = 0;

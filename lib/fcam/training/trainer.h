@@ -43,7 +43,7 @@ template <class T>
 struct TrainerState {
   std::size_t epochs = 0;         ///< finished
   double loss = 0;                ///< mean train loss of the last of them
-  std::vector<double> entropies;  ///< Metrics::focus_entropy of each of them
+  std::vector<EpochFocus> focus;  ///< of each of them
   std::size_t mosaics = 0;        ///< done of the epoch after them; of the order that seed and number of the epoch give
   MetricsSum sum;                 ///< of these mosaics
   double seconds = 0;             ///< that they took
