@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "common/outputs.h"
 #include "common/progress.h"
 #include "common/run.h"
 #include "common/run_summary.h"
@@ -108,6 +109,15 @@ void load_run(const RunFolder& folder, const Options& options, const std::string
   }
 }
 
+// The weights to start from are read where a run begins, and its folder is emptied for it.
+void require_other_start(const RunFolder& folder, const std::string& init) {
+  for (const std::string& name : folder.names) {
+    if (!same_file(folder.file(name), init)) continue;
+    throw UsageError("init: expected another file than those of the run in " + quote(folder.path) +
+                     ", which the new one replaces, found " + quote(init));
+  }
+}
+
 // Data of one's own may differ between the two.
 void require_alike(const DataOptions& data, const Mosaics& train, const Mosaics& test) {
   const auto describe = [](const Mosaics& mosaics) {
@@ -185,7 +195,10 @@ int train(Options& options, CommandLine& line) {
   const bool goes_on = options.place.resume && is_there(folder.checkpoint());
   const bool lost = options.place.resume && !goes_on && is_there(folder.summary());
   const std::string run = fingerprint(line);
-  if (!options.init.empty() && !goes_on) load(model, options.init);
+  if (!options.init.empty() && !goes_on) {
+    require_other_start(folder, options.init);
+    load(model, options.init);
+  }
   Trainer<float> trainer(model, plan, trainer_options(options));
   if (goes_on) load_run(folder, options, run, trainer);
   if (options.dry_run) {

@@ -34,6 +34,26 @@ TEST_CASE("--force replaces a run, unless the new one cannot start", "[resume]")
   CHECK(read_file(folder.file("run/notes.txt")) == "mine");
 }
 
+TEST_CASE("a run is not replaced by one that starts from its own files, whatever they are called", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run --patience 1"));
+  fs::create_symlink("run/model.safetensors", folder.file("link"));
+  fs::create_hard_link(folder.file("run/model.safetensors"), folder.file("second-name"));
+  fs::create_directory_symlink("run", folder.file("other"));
+  const Contents before = contents_of(folder.file("run"));
+  for (const std::string init : {"run/model.safetensors", "run/checkpoint.safetensors", "./run/../link", "second-name",
+                                 "other/model.safetensors"}) {
+    INFO(init);
+    for (const std::string how : {"--force --out run", "--force --out other", "--force --dry-run --out run"}) {
+      CHECK_THAT(error_of(training(folder, how + " --init " + init), 2),
+                 Contains("init: expected another file") && Contains("'" + init + "'"));
+    }
+    CHECK(contents_of(folder.file("run")) == before);
+  }
+  fs::copy_file(folder.file("run/model.safetensors"), folder.file("copy"));
+  run_well(training(folder, "--force --out run --init copy"));
+}
+
 TEST_CASE("a run that was resumed is the run that was not interrupted", "[resume]") {
   const TemporaryFolder folder;
   for (const std::string optimizer : {"sgd", "adam"}) {
