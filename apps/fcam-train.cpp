@@ -87,6 +87,14 @@ std::string fingerprint(const CommandLine& line) {
   return hexadecimal(hash.value());
 }
 
+// What a checkpoint says of the data under it: the hashes that fcam-mosaic prints of both parts.
+std::string hash_of(const Mosaics& train, const Mosaics& test) {
+  const auto hash = [](const Mosaics& mosaics) {
+    return hexadecimal(mosaics.ready_made() ? content_hash(mosaics) : content_hash(mosaics.images()));
+  };
+  return hash(train) + " " + hash(test);
+}
+
 // Patience is kept, too, but for its number: without it no best weights are there to go back to.
 void require_same_run(const CommandLine& line, const Options& options, const RunFolder& folder) {
   Options recorded;
@@ -100,8 +108,8 @@ void require_same_run(const CommandLine& line, const Options& options, const Run
                    " has, found " + std::to_string(options.patience));
 }
 
-void load_run(const RunFolder& folder, const Options& options, const std::string& run, Trainer<float>& trainer) {
-  load_checkpoint(folder.checkpoint(), trainer, run);
+void load_run(const RunFolder& folder, const Options& options, const RunIdentity& identity, Trainer<float>& trainer) {
+  load_checkpoint(folder.checkpoint(), trainer, identity);
   const std::size_t reached = trainer.epochs_done() + (trainer.state().mosaics > 0 ? 1 : 0);
   if (reached > options.epochs) {
     throw UsageError("epochs: expected at least " + std::to_string(reached) + ", which the run in " +
@@ -134,7 +142,7 @@ void save_weights(const RunFolder& folder, Trainer<float>& trainer) {
 }
 
 // Trains to the end or to a signal; true at the end.
-bool train_on(const Options& options, const RunFolder& folder, const std::string& run, Trainer<float>& trainer,
+bool train_on(const Options& options, const RunFolder& folder, const RunIdentity& identity, Trainer<float>& trainer,
               const Mosaics& train, const Mosaics& test, bool goes_on, Progress& progress, const StopSignals& signals) {
   Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
   Cost cost = cost_of(folder.log(), train.count());
@@ -155,7 +163,7 @@ bool train_on(const Options& options, const RunFolder& folder, const std::string
     log.append(epoch);
     write_summary(folder, options, trainer, epoch, cost);
     folder.remove_model();  // of an earlier end, where the run goes on
-    save_checkpoint(folder.checkpoint(), trainer, run);
+    save_checkpoint(folder.checkpoint(), trainer, identity);
     progress.line(epoch_line(epoch, options.epochs));
     for (const auto& text : warnings.see(epoch)) progress.line("fcam-train: warning: " + text);
     return signals.received() == 0 || trainer.ending() != Ending::none;  // a finished run is finished
@@ -165,11 +173,11 @@ bool train_on(const Options& options, const RunFolder& folder, const std::string
 }
 
 // Keeps a run that a signal has stopped.
-void keep_stopped(const RunFolder& folder, const std::string& run, Trainer<float>& trainer, std::size_t count) {
+void keep_stopped(const RunFolder& folder, const RunIdentity& identity, Trainer<float>& trainer, std::size_t count) {
   const std::size_t mosaics = trainer.state().mosaics;
   if (mosaics > 0) {
     folder.remove_model();
-    save_checkpoint(folder.checkpoint(), trainer, run);
+    save_checkpoint(folder.checkpoint(), trainer, identity);
   }
   std::string place = "after epoch " + std::to_string(trainer.epochs_done());
   if (mosaics > 0) place += " and " + std::to_string(mosaics) + " of " + std::to_string(count) + " mosaics of the next";
@@ -194,13 +202,13 @@ int train(Options& options, CommandLine& line) {
   }
   const bool goes_on = options.place.resume && is_there(folder.checkpoint());
   const bool lost = options.place.resume && !goes_on && is_there(folder.summary());
-  const std::string run = fingerprint(line);
+  const RunIdentity identity{.run = fingerprint(line), .data = hash_of(train, test)};
   if (!options.init.empty() && !goes_on) {
     require_other_start(folder, options.init);
     load(model, options.init);
   }
   Trainer<float> trainer(model, plan, trainer_options(options));
-  if (goes_on) load_run(folder, options, run, trainer);
+  if (goes_on) load_run(folder, options, identity, trainer);
   if (options.dry_run) {
     std::fputs(description(options, train, model).c_str(), stdout);
     return exit_done;
@@ -219,8 +227,8 @@ int train(Options& options, CommandLine& line) {
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   if (ended) {
     settle_summary(folder, trainer);
-  } else if (!train_on(options, folder, run, trainer, train, test, goes_on, progress, signals)) {
-    keep_stopped(folder, run, trainer, train.count());
+  } else if (!train_on(options, folder, identity, trainer, train, test, goes_on, progress, signals)) {
+    keep_stopped(folder, identity, trainer, train.count());
     return 128 + signals.received();
   }
   save_weights(folder, trainer);  // those that are there may be of before the last epochs

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "fcam/training/safetensors.h"
 #include "support/run_folders.h"
 
 using namespace fcam::test;
@@ -190,6 +191,45 @@ TEST_CASE("a checkpoint of another run is refused, and one that is lost is told 
   CHECK_THAT(lost.err, Contains("warning: no checkpoint is left") && Contains("epoch 1/3"));
   run_well(training(folder, "--quiet --epochs 3 --out whole"));
   check_same_run(folder.file("whole"), folder.file("run"));
+}
+
+TEST_CASE("a run is not resumed on data that have changed, in any file", "[resume]") {
+  const TemporaryFolder folder;
+  const std::string data = folder.file("data");
+  fs::create_directory(data);
+  write_items(data, "train", 40, {1, 6, 6});
+  write_items(data, "test", 40, {1, 6, 6});
+  const std::string options = "fcam-train --quiet --patches 3 --train 50 --test 50 --out run --data npy:data ";
+  run_well(command(folder, options + "--epochs 1"));
+  const Contents before = contents_of(folder.file("run"));
+  for (const std::string name : {"x_train", "y_train", "x_test", "y_test"}) {
+    const std::string path = data + "/" + name + ".npy", whole = read_file(path);
+    std::string other = whole;
+    if (name.starts_with("x")) {
+      other.back() = static_cast<char>(other.back() ^ 1);  // the sign stays, a bit of a large number does not
+    } else {
+      std::swap(other[other.size() - 8], other[other.size() - 16]);  // two labels
+    }
+    write_file(path, other);
+    const Result result = run(command(folder, "fcam-train --quiet --resume --epochs 2 --out run"));
+    CHECK(result.code == 3);
+    CHECK_THAT(result.err, Contains("'run/checkpoint.safetensors'") && Contains("have the data changed"));
+    CHECK(contents_of(folder.file("run")) == before);
+    write_file(path, whole);
+  }
+  run_well(command(folder, "fcam-train --quiet --resume --epochs 2 --out run"));
+}
+
+TEST_CASE("a checkpoint that does not know its data is gone on with", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--quiet --epochs 2 --out whole"));
+  run_well(training(folder, "--quiet --epochs 1 --out parts"));
+  const std::string checkpoint = folder.file("parts/checkpoint.safetensors");
+  fcam::SafeTensors content = fcam::read_safetensors(checkpoint);
+  REQUIRE(content.metadata.erase("data") == 1);
+  fcam::write_safetensors(checkpoint, content);
+  run_well(command(folder, "fcam-train --quiet --resume --epochs 2 --out parts"));
+  check_same_run(folder.file("whole"), folder.file("parts"));
 }
 
 TEST_CASE("with patience and tests now and then, a run that goes on is the run that was not stopped", "[resume]") {
