@@ -95,15 +95,16 @@ std::string hash_of(const Mosaics& train, const Mosaics& test) {
   return hash(train) + " " + hash(test);
 }
 
-// Patience is kept, too, but for its number: without it no best weights are there to go back to.
-void require_same_run(const CommandLine& line, const Options& options, const RunFolder& folder) {
+// The options that the run has had. Patience is kept, too, but for its number: without it no best weights are there to
+// go back to.
+Options require_same_run(const CommandLine& line, const Options& options, const RunFolder& folder) {
   Options recorded;
   CommandLine recorded_line("fcam-train", "");
   declare_all(recorded_line, recorded);
   std::vector<std::string> free = may_change;
   if (options.schedule != "constant") std::erase(free, "epochs");  // the learning rate follows them
   require_unchanged(line, recorded_line, folder.config(), free);
-  if ((options.patience > 0) == (recorded.patience > 0)) return;
+  if ((options.patience > 0) == (recorded.patience > 0)) return recorded;
   throw UsageError("patience: expected " + std::to_string(recorded.patience) + ", as " + quote(folder.config()) +
                    " has, found " + std::to_string(options.patience));
 }
@@ -141,10 +142,18 @@ void save_weights(const RunFolder& folder, Trainer<float>& trainer) {
   save(trainer.model(), folder.model());
 }
 
-// Trains to the end or to a signal; true at the end.
+// Whether an epoch is not tested but for being the last one.
+bool untested(std::size_t epoch, const Options& options) {
+  return options.eval_every == 0 || epoch % options.eval_every != 0;
+}
+
+// Trains to the end or to a signal; true at the end. `before`: the options so far of a run that goes on, else null.
 bool train_on(const Options& options, const RunFolder& folder, const RunIdentity& identity, Trainer<float>& trainer,
-              const Mosaics& train, const Mosaics& test, bool goes_on, Progress& progress, const StopSignals& signals) {
-  Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
+              const Mosaics& train, const Mosaics& test, const Options* before, Progress& progress,
+              const StopSignals& signals) {
+  const std::size_t done = trainer.epochs_done();
+  Log log = before == nullptr ? Log(folder.log())
+                              : Log::resume(folder.log(), done, untested(done, options) && untested(done, *before));
   Cost cost = cost_of(folder.log(), train.count());
   // In a short run sooner: what is so to the third epoch is to be known.
   Warnings warnings(train.patches(), train.class_names(), std::clamp<std::size_t>(options.epochs, 3, 5));
@@ -154,8 +163,8 @@ bool train_on(const Options& options, const RunFolder& folder, const RunIdentity
     progress.advance(mosaics_done(), "loss " + fixed(value, 4));
     return signals.received() == 0;
   });
-  trainer.on_test([&](std::size_t done) {
-    progress.advance(mosaics_done(), "test " + std::to_string(100 * done / test.count()) + "%");
+  trainer.on_test([&](std::size_t tested) {
+    progress.advance(mosaics_done(), "test " + std::to_string(100 * tested / test.count()) + "%");
     return signals.received() == 0;
   });
   const bool finished = trainer.run(train, &test, [&](const Epoch& epoch) {
@@ -196,9 +205,10 @@ int train(Options& options, CommandLine& line) {
       {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});
   const RunFolder folder = options.folder();
   FolderLock lock;
+  Options before;
   if (options.place.resume && folder.holds_run()) {
     if (!options.dry_run) lock.take(folder.path);
-    require_same_run(line, options, folder);
+    before = require_same_run(line, options, folder);
   }
   const bool goes_on = options.place.resume && is_there(folder.checkpoint());
   const bool lost = options.place.resume && !goes_on && is_there(folder.summary());
@@ -227,7 +237,8 @@ int train(Options& options, CommandLine& line) {
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   if (ended) {
     settle_summary(folder, trainer);
-  } else if (!train_on(options, folder, identity, trainer, train, test, goes_on, progress, signals)) {
+  } else if (!train_on(options, folder, identity, trainer, train, test, goes_on ? &before : nullptr, progress,
+                       signals)) {
     keep_stopped(folder, identity, trainer, train.count());
     return 128 + signals.received();
   }

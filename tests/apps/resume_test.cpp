@@ -73,6 +73,27 @@ TEST_CASE("a run that was resumed is the run that was not interrupted", "[resume
   }
 }
 
+TEST_CASE("an end that a run has gone on from leaves no test in the log", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--quiet --eval-every 2 --epochs 6 --out whole"));
+  run_well(training(folder, "--quiet --eval-every 2 --epochs 1 --out parts"));
+  for (const std::string epochs : {"3", "4", "5", "6"}) {
+    run_well(command(folder, "fcam-train --quiet --resume --out parts --epochs " + epochs));
+    CHECK(read_table(folder.file("parts/log.csv")).rows.back().at(10) != "");
+  }
+  check_same_run(folder.file("whole"), folder.file("parts"));
+
+  run_well(training(folder, "--quiet --eval-every 2 --epochs 6 --stop-loss 100 --out stopped"));
+  run_well(command(folder, "fcam-train --quiet --resume --stop-loss 0 --out stopped"));
+  CHECK(log_without_seconds(folder.file("stopped/log.csv")) == log_without_seconds(folder.file("whole/log.csv")));
+
+  // A test that was due stays, whatever the options are now.
+  run_well(training(folder, "--quiet --eval-every 3 --epochs 3 --out other"));
+  run_well(command(folder, "fcam-train --quiet --resume --eval-every 2 --epochs 5 --out other"));
+  const Table log = read_table(folder.file("other/log.csv"));
+  for (std::size_t row = 0; row < 5; ++row) CHECK((log.text(row, "test_loss") == "") == (row < 2));
+}
+
 TEST_CASE("--resume of a run that is complete changes nothing", "[resume]") {
   const TemporaryFolder folder;
   run_well(training(folder, "--out run"));
