@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iostream>
 
 #include "common/outputs.h"
 #include "common/progress.h"
@@ -220,7 +221,7 @@ int train(Options& options, CommandLine& line) {
   Trainer<float> trainer(model, plan, trainer_options(options));
   if (goes_on) load_run(folder, options, identity, trainer);
   if (options.dry_run) {
-    std::fputs(description(options, train, model).c_str(), stdout);
+    std::cout << description(options, train, model);
     return exit_done;
   }
 
