@@ -259,7 +259,8 @@ int main(int argc, char** argv) {
         "  fcam-train --data cifar10:data/cifar-10-batches-bin --foreground cat,dog\n"
         "  fcam-train --data shapes --loss ha --classify 'conv8k3 relu pool2 fc32 relu'\n"
         "  fcam-train --resume --out runs/fashion-mnist-lv-m5-s1\n");
-    const auto parsed = line.parse(argc, argv, [&] { return options.folder().config_to_resume(options.place); });
+    const auto parsed = line.parse(
+        argc, argv, [&] { return options.folder().config_to_resume(options.place); }, true);
     if (parsed == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return train(options, line);
   });

@@ -185,14 +185,19 @@ TEST_CASE("--resume of a damaged run, or with --force, is refused", "[resume]") 
     const std::string whole = read_file(path);
     write_file(path, bytes);
     const Contents before = contents_of(folder.file("run"));
-    const Result result = run(command(folder, command_line));
-    CHECK(result.code == 3);
-    CHECK_THAT(result.err, Contains(name));
+    for (const std::string& typed : {std::string(), tiny()}) {
+      const Result result = run(command(folder, command_line + typed));
+      CHECK(result.code == 3);
+      CHECK_THAT(result.err, Contains(name));
+    }
+    CHECK((path == log || contents_of(folder.file("run")) == before));  // the log is read when the options are written
     write_file(path, whole);
   };
   damage(checkpoint, read_file(checkpoint).substr(0, 5000), "checkpoint.safetensors");
   damage(checkpoint, "", "checkpoint.safetensors");
   damage(config, "losss = \"sa\"\n", "config.toml");
+  damage(config, "", "config.toml");
+  damage(config, read_file(config).substr(0, read_file(config).find("optimizer")), "config.toml");
   damage(log, "epoch,loss\n", "log.csv");
   run_well(command(folder, command_line));
 }
