@@ -98,6 +98,10 @@ Evaluation evaluate_one(Options options, const CommandLine& line, const std::str
   const Split split = options.split == "train" ? Split::train : Split::test;
   const auto& [loss, usual, mosaics, model] =
       load_trained(options.run, line, run.empty() ? options.model : weights_of(RunFolder{run}), split);
+  if (!options.plot.empty() && !mosaics.knows_positions()) {
+    throw UsageError("plot: expected data with known positions, found none in " +
+                     quote(run.empty() ? options.model : run));
+  }
   const Inference rule = options.inference.empty() ? usual : find_inference(options.inference);
   Workers workers(static_cast<int>(options.run.common.threads));
   std::optional<Dump> dump;
@@ -260,8 +264,6 @@ int evaluate_all(int argc, char** argv) {
   if (!options.plot.empty()) {
     std::vector<HeatMapPanel> panels;
     for (const Evaluation& e : all) {
-      if (e.metrics.heat_map.total() == 0)
-        throw UsageError("plot: expected data with known positions, found none in " + quote(e.run));
       panels.push_back({find_loss(e.loss).title,
                         "SAIF " + cell(e.metrics.saif, 0) + " %, accuracy " + cell(e.metrics.accuracy, 0) + " %",
                         e.metrics.heat_map});

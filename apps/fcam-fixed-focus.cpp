@@ -237,10 +237,13 @@ int main(int argc, char** argv) {
         "  fcam-fixed-focus --data linear --plot\n"
         "  fcam-fixed-focus --data shapes --epochs 10 --alpha 0.5,1 --out runs/fixed\n"
         "  fcam-fixed-focus --resume --out runs/fixed --loss sa\n");
-    const auto parsed = line.parse(argc, argv, [&] {
-      choose_sizes(options, line);  // the name of the folder depends on them
-      return options.folder().config_to_resume(options.place);
-    });
+    const auto parsed = line.parse(
+        argc, argv,
+        [&] {
+          choose_sizes(options, line);  // the name of the folder depends on them
+          return options.folder().config_to_resume(options.place);
+        },
+        true);
     if (parsed == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return run_all(options, line);
   });

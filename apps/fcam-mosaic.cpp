@@ -154,6 +154,8 @@ int look(Options& options, const CommandLine& line) {
   if (!options.csv.empty() && !mosaics.knows_positions()) {
     throw UsageError("csv: expected data with known positions, found none");
   }
+  const std::size_t on_sheet = options.show > 0 ? options.show : 20;
+  if (!options.png.empty()) check_contact_sheet(mosaics, on_sheet);
   std::cout << text << mosaics.count() << " " << options.split << " mosaics of " << mosaics.patches()
             << " patches, classes " << join(mosaics.class_names());
   if (!mosaics.ready_made()) {
@@ -170,7 +172,7 @@ int look(Options& options, const CommandLine& line) {
   if (!options.csv.empty()) write_csv(options.csv, mosaics, signals);
   if (!options.npy.empty()) write_npy_folder(options.npy, train, test, signals);
   signals.check();
-  if (!options.png.empty()) write_png(options.png, contact_sheet(mosaics, options.show > 0 ? options.show : 20));
+  if (!options.png.empty()) write_png(options.png, contact_sheet(mosaics, on_sheet));
   return exit_done;
 }
 

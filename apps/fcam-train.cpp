@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iostream>
 
+#include "common/outputs.h"
 #include "common/progress.h"
 #include "common/run.h"
 #include "common/run_summary.h"
@@ -86,25 +88,43 @@ std::string fingerprint(const CommandLine& line) {
   return hexadecimal(hash.value());
 }
 
-// Patience is kept, too, but for its number: without it no best weights are there to go back to.
-void require_same_run(const CommandLine& line, const Options& options, const RunFolder& folder) {
+// What a checkpoint says of the data under it: the hashes that fcam-mosaic prints of both parts.
+std::string hash_of(const Mosaics& train, const Mosaics& test) {
+  const auto hash = [](const Mosaics& mosaics) {
+    return hexadecimal(mosaics.ready_made() ? content_hash(mosaics) : content_hash(mosaics.images()));
+  };
+  return hash(train) + " " + hash(test);
+}
+
+// The options that the run has had. Patience is kept, too, but for its number: without it no best weights are there to
+// go back to.
+Options require_same_run(const CommandLine& line, const Options& options, const RunFolder& folder) {
   Options recorded;
   CommandLine recorded_line("fcam-train", "");
   declare_all(recorded_line, recorded);
   std::vector<std::string> free = may_change;
   if (options.schedule != "constant") std::erase(free, "epochs");  // the learning rate follows them
   require_unchanged(line, recorded_line, folder.config(), free);
-  if ((options.patience > 0) == (recorded.patience > 0)) return;
+  if ((options.patience > 0) == (recorded.patience > 0)) return recorded;
   throw UsageError("patience: expected " + std::to_string(recorded.patience) + ", as " + quote(folder.config()) +
                    " has, found " + std::to_string(options.patience));
 }
 
-void load_run(const RunFolder& folder, const Options& options, const std::string& run, Trainer<float>& trainer) {
-  load_checkpoint(folder.checkpoint(), trainer, run);
+void load_run(const RunFolder& folder, const Options& options, const RunIdentity& identity, Trainer<float>& trainer) {
+  load_checkpoint(folder.checkpoint(), trainer, identity);
   const std::size_t reached = trainer.epochs_done() + (trainer.state().mosaics > 0 ? 1 : 0);
   if (reached > options.epochs) {
     throw UsageError("epochs: expected at least " + std::to_string(reached) + ", which the run in " +
                      quote(folder.path) + " has reached, found " + std::to_string(options.epochs));
+  }
+}
+
+// The weights to start from are read where a run begins, and its folder is emptied for it.
+void require_other_start(const RunFolder& folder, const std::string& init) {
+  for (const std::string& name : folder.names) {
+    if (!same_file(folder.file(name), init)) continue;
+    throw UsageError("init: expected another file than those of the run in " + quote(folder.path) +
+                     ", which the new one replaces, found " + quote(init));
   }
 }
 
@@ -123,10 +143,18 @@ void save_weights(const RunFolder& folder, Trainer<float>& trainer) {
   save(trainer.model(), folder.model());
 }
 
-// Trains to the end or to a signal; true at the end.
-bool train_on(const Options& options, const RunFolder& folder, const std::string& run, Trainer<float>& trainer,
-              const Mosaics& train, const Mosaics& test, bool goes_on, Progress& progress, const StopSignals& signals) {
-  Log log = goes_on ? Log::resume(folder.log(), trainer.epochs_done()) : Log(folder.log());
+// Whether an epoch is not tested but for being the last one.
+bool untested(std::size_t epoch, const Options& options) {
+  return options.eval_every == 0 || epoch % options.eval_every != 0;
+}
+
+// Trains to the end or to a signal; true at the end. `before`: the options so far of a run that goes on, else null.
+bool train_on(const Options& options, const RunFolder& folder, const RunIdentity& identity, Trainer<float>& trainer,
+              const Mosaics& train, const Mosaics& test, const Options* before, Progress& progress,
+              const StopSignals& signals) {
+  const std::size_t done = trainer.epochs_done();
+  Log log = before == nullptr ? Log(folder.log())
+                              : Log::resume(folder.log(), done, untested(done, options) && untested(done, *before));
   Cost cost = cost_of(folder.log(), train.count());
   // In a short run sooner: what is so to the third epoch is to be known.
   Warnings warnings(train.patches(), train.class_names(), std::clamp<std::size_t>(options.epochs, 3, 5));
@@ -136,8 +164,8 @@ bool train_on(const Options& options, const RunFolder& folder, const std::string
     progress.advance(mosaics_done(), "loss " + fixed(value, 4));
     return signals.received() == 0;
   });
-  trainer.on_test([&](std::size_t done) {
-    progress.advance(mosaics_done(), "test " + std::to_string(100 * done / test.count()) + "%");
+  trainer.on_test([&](std::size_t tested) {
+    progress.advance(mosaics_done(), "test " + std::to_string(100 * tested / test.count()) + "%");
     return signals.received() == 0;
   });
   const bool finished = trainer.run(train, &test, [&](const Epoch& epoch) {
@@ -145,7 +173,7 @@ bool train_on(const Options& options, const RunFolder& folder, const std::string
     log.append(epoch);
     write_summary(folder, options, trainer, epoch, cost);
     folder.remove_model();  // of an earlier end, where the run goes on
-    save_checkpoint(folder.checkpoint(), trainer, run);
+    save_checkpoint(folder.checkpoint(), trainer, identity);
     progress.line(epoch_line(epoch, options.epochs));
     for (const auto& text : warnings.see(epoch)) progress.line("fcam-train: warning: " + text);
     return signals.received() == 0 || trainer.ending() != Ending::none;  // a finished run is finished
@@ -155,11 +183,11 @@ bool train_on(const Options& options, const RunFolder& folder, const std::string
 }
 
 // Keeps a run that a signal has stopped.
-void keep_stopped(const RunFolder& folder, const std::string& run, Trainer<float>& trainer, std::size_t count) {
+void keep_stopped(const RunFolder& folder, const RunIdentity& identity, Trainer<float>& trainer, std::size_t count) {
   const std::size_t mosaics = trainer.state().mosaics;
   if (mosaics > 0) {
     folder.remove_model();
-    save_checkpoint(folder.checkpoint(), trainer, run);
+    save_checkpoint(folder.checkpoint(), trainer, identity);
   }
   std::string place = "after epoch " + std::to_string(trainer.epochs_done());
   if (mosaics > 0) place += " and " + std::to_string(mosaics) + " of " + std::to_string(count) + " mosaics of the next";
@@ -178,18 +206,22 @@ int train(Options& options, CommandLine& line) {
       {.focus = options.networks.focus, .classify = options.networks.classify, .seed = options.common.seed});
   const RunFolder folder = options.folder();
   FolderLock lock;
+  Options before;
   if (options.place.resume && folder.holds_run()) {
     if (!options.dry_run) lock.take(folder.path);
-    require_same_run(line, options, folder);
+    before = require_same_run(line, options, folder);
   }
   const bool goes_on = options.place.resume && is_there(folder.checkpoint());
   const bool lost = options.place.resume && !goes_on && is_there(folder.summary());
-  const std::string run = fingerprint(line);
-  if (!options.init.empty() && !goes_on) load(model, options.init);
+  const RunIdentity identity{.run = fingerprint(line), .data = hash_of(train, test)};
+  if (!options.init.empty() && !goes_on) {
+    require_other_start(folder, options.init);
+    load(model, options.init);
+  }
   Trainer<float> trainer(model, plan, trainer_options(options));
-  if (goes_on) load_run(folder, options, run, trainer);
+  if (goes_on) load_run(folder, options, identity, trainer);
   if (options.dry_run) {
-    std::fputs(description(options, train, model).c_str(), stdout);
+    std::cout << description(options, train, model);
     return exit_done;
   }
 
@@ -206,8 +238,9 @@ int train(Options& options, CommandLine& line) {
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   if (ended) {
     settle_summary(folder, trainer);
-  } else if (!train_on(options, folder, run, trainer, train, test, goes_on, progress, signals)) {
-    keep_stopped(folder, run, trainer, train.count());
+  } else if (!train_on(options, folder, identity, trainer, train, test, goes_on ? &before : nullptr, progress,
+                       signals)) {
+    keep_stopped(folder, identity, trainer, train.count());
     return 128 + signals.received();
   }
   save_weights(folder, trainer);  // those that are there may be of before the last epochs
@@ -226,7 +259,8 @@ int main(int argc, char** argv) {
         "  fcam-train --data cifar10:data/cifar-10-batches-bin --foreground cat,dog\n"
         "  fcam-train --data shapes --loss ha --classify 'conv8k3 relu pool2 fc32 relu'\n"
         "  fcam-train --resume --out runs/fashion-mnist-lv-m5-s1\n");
-    const auto parsed = line.parse(argc, argv, [&] { return options.folder().config_to_resume(options.place); });
+    const auto parsed = line.parse(
+        argc, argv, [&] { return options.folder().config_to_resume(options.place); }, true);
     if (parsed == CommandLine::Outcome::done) return static_cast<int>(exit_done);
     return train(options, line);
   });

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <iostream>
@@ -20,6 +21,17 @@ namespace {
 
 std::function<std::string()> string_writer(const std::string& value) {
   return [&value] { return value.empty() ? std::string() : toml_string(value); };
+}
+
+// Whether another digit follows a zero at the start of a number, after its sign.
+bool has_leading_zero(std::string_view number) {
+  if (!number.empty() && (number[0] == '+' || number[0] == '-')) number.remove_prefix(1);
+  return number.size() > 1 && number[0] == '0' && number[1] >= '0' && number[1] <= '9';
+}
+
+// A text that is no number as it should be.
+std::string found_number(const std::string& text) {
+  return "found " + quote(text) + (has_leading_zero(text) ? ", with a zero in front" : "");
 }
 
 }  // namespace
@@ -121,13 +133,16 @@ struct CommandLine::Options {
     option.assign(value.text);
   }
 
-  void read_config(const std::string& text, const std::string& file) {
+  // Returns the keys of the file.
+  std::vector<std::string> read_config(const std::string& text, const std::string& file) {
+    std::vector<std::string> keys;
     for (const TomlEntry& entry : parse_toml(text, file)) {
       const auto fail = [&](const std::string& why) {
         throw UsageError(quote(file) + " line " + std::to_string(entry.line) + ": " + why);
       };
       Option* option = find(entry.key);
       if (option == nullptr) fail("key: " + unknown_name(entry.key, names("")));
+      keys.push_back(entry.key);
       if (option->given) continue;  // what was read before wins
       try {
         assign(*option, entry);
@@ -136,6 +151,7 @@ struct CommandLine::Options {
       }
       option->given = true;
     }
+    return keys;
   }
 };
 
@@ -191,7 +207,7 @@ void CommandLine::count(const std::string& name, std::size_t& value, std::size_t
     std::uint64_t parsed = 0;
     if (!parse_count(text, parsed) || parsed < least || parsed > largest) {
       throw UsageError(name + ": expected a whole number from " + std::to_string(least) + " to " +
-                       std::to_string(largest) + ", found " + quote(text));
+                       std::to_string(largest) + ", " + found_number(text));
     }
     value = parsed;
   };
@@ -207,7 +223,7 @@ void CommandLine::number(const std::string& name, double& value, double least, d
     double parsed = 0;
     if (!parse_number(text, parsed) || parsed < least || parsed > largest) {
       throw UsageError(name + ": expected a number from " + shortest(least) +
-                       (std::isinf(largest) ? " up" : " to " + shortest(largest)) + ", found " + quote(text));
+                       (std::isinf(largest) ? " up" : " to " + shortest(largest)) + ", " + found_number(text));
     }
     value = parsed;
   };
@@ -263,7 +279,7 @@ void CommandLine::arguments(const std::string& name, std::vector<std::string>& v
 void CommandLine::not_recorded(const std::string& name) { options_->find(name)->recorded = false; }
 
 CommandLine::Outcome CommandLine::parse(int argc, const char* const* argv,
-                                        const std::function<std::string()>& default_config) {
+                                        const std::function<std::string()>& default_config, bool whole) {
   Options& options = *options_;
   CLI::Option* config = options.app.add_option("--config", options.config_file);
   CLI::Option* help = options.app.add_flag("--help,-h");
@@ -315,10 +331,15 @@ CommandLine::Outcome CommandLine::parse(int argc, const char* const* argv,
   }
   if (const std::string file = default_config ? default_config() : std::string(); !file.empty()) {
     const std::string text = read_bytes(file);
+    std::vector<std::string> keys;
     try {
-      options.read_config(text, file);
+      keys = options.read_config(text, file);
     } catch (const UsageError& error) {
       throw DataError(error.what());
+    }
+    if (const std::string last = recorded().back(); whole && std::find(keys.begin(), keys.end(), last) == keys.end()) {
+      throw DataError(quote(file) + ": expected all options of a run, with " + quote(last) +
+                      " at the end, found none of that name (is the file whole?)");
     }
   }
   return Outcome::run;
@@ -349,14 +370,14 @@ std::string CommandLine::to_toml() const {
 
 bool parse_count(const std::string& text, std::uint64_t& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
+  return error == std::errc() && end == text.data() + text.size() && !has_leading_zero(text);
 }
 
 bool parse_number(const std::string& text, double& value) {
   const char* begin = text.data();
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') ++begin;
   const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value) && !has_leading_zero(text);
 }
 
 std::vector<std::string> split_list(const std::string& text) {

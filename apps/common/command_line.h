@@ -48,8 +48,10 @@ class CommandLine {
   enum class Outcome { run, done };
   /// Reads the arguments, then for options not among them the file of --config, then for the rest the file
   /// `default_config()` where that is not empty (asked when all before is known): an input file, of which errors are
-  /// DataErrors. Prints help or version, and then says done.
-  Outcome parse(int argc, const char* const* argv, const std::function<std::string()>& default_config = nullptr);
+  /// DataErrors; with `whole` it is one that to_toml() wrote, which its last option shows to be all there. Prints help
+  /// or version, and then says done.
+  Outcome parse(int argc, const char* const* argv, const std::function<std::string()>& default_config = nullptr,
+                bool whole = false);
 
   /// Whether an option stood on the command line or in a configuration file.
   bool given(const std::string& name) const;
@@ -68,9 +70,10 @@ class CommandLine {
   std::unique_ptr<Options> options_;
 };
 
-/// Reads a whole decimal number: no sign, no octal, no blanks. False where it is none or too large.
+/// Reads a whole decimal number: no sign, no blanks, no zeros in front, which mean octal elsewhere. False where it is
+/// none or too large.
 bool parse_count(const std::string& text, std::uint64_t& value);
-/// Reads a finite decimal number, whatever the locale.
+/// Reads a finite decimal number, whatever the locale; without zeros in front, too.
 bool parse_number(const std::string& text, double& value);
 /// "a, b,c" -> {"a", "b", "c"}; parts may be empty, after the last a comma may follow.
 std::vector<std::string> split_list(const std::string& text);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fcam/base/error.h"
+#include "fcam/base/text.h"
 
 namespace fcam::apps {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::size_t patch_pixels = 64;  // wanted for the longer side
 constexpr std::size_t strip_pixels = 16;  // height of a vector
 constexpr std::size_t frame = 5;          // around a patch
 constexpr std::size_t patch_gap = 1, row_gap = 8, column_gap = 30, margin = 14;
-constexpr std::size_t largest_sheet = 100'000'000;
+constexpr double largest_sheet = 1e8, largest_side = 1e6;  // libpng takes no longer side
 
 // How an item is drawn.
 struct Patch {
@@ -43,7 +44,16 @@ struct Sheet {
   std::size_t columns, rows, width, height;
 };
 
+// Throws UsageError where it is too large.
 Sheet arrange(std::size_t count, std::size_t width, std::size_t height) {
+  const auto check = [&](double pixels, double side) {
+    if (pixels <= largest_sheet && side <= largest_side) return;
+    throw UsageError("contact sheet: expected at most " + fixed(largest_sheet, 0) + " pixels and " +
+                     fixed(largest_side, 0) + " a side, found " + std::to_string(count) + " mosaics of " +
+                     std::to_string(width) + "x" + std::to_string(height));
+  };
+  const auto number = [](std::size_t size) { return static_cast<double>(size); };
+  check(number(count) * number(width) * number(height), 0);  // before columns are tried
   Sheet sheet{};
   std::size_t columns = 0;
   do {
@@ -53,7 +63,12 @@ Sheet arrange(std::size_t count, std::size_t width, std::size_t height) {
     sheet.width = 2 * margin + sheet.columns * (width + column_gap) - column_gap;
     sheet.height = 2 * margin + sheet.rows * (height + row_gap) - row_gap;
   } while (columns < count && sheet.height > sheet.width + sheet.width / 4);
+  check(number(sheet.width) * number(sheet.height), number(std::max(sheet.width, sheet.height)));
   return sheet;
+}
+
+std::size_t width_of(const Mosaics& mosaics, const Patch& patch) {
+  return mosaics.patches() * (patch.pixels_across() + patch_gap) - patch_gap;
 }
 
 // Turns the numbers of items into bytes.
@@ -118,17 +133,8 @@ Picture contact_sheet(const Mosaics& mosaics, std::size_t count) {
   assert(count >= 1);
   count = std::min(count, mosaics.count());
   const Patch patch = patch_of(mosaics.shape());
-  const std::size_t patch_pitch = patch.pixels_across() + patch_gap;
-  const std::size_t mosaic_width = mosaics.patches() * patch_pitch - patch_gap;
-  const auto check_size = [&](double pixels) {
-    if (pixels <= static_cast<double>(largest_sheet)) return;
-    throw UsageError("contact sheet: expected at most " + std::to_string(largest_sheet) + " pixels, found " +
-                     std::to_string(count) + " mosaics of " + std::to_string(mosaic_width) + "x" +
-                     std::to_string(patch.pixels_down()));
-  };
-  check_size(static_cast<double>(count) * static_cast<double>(mosaic_width) * static_cast<double>(patch.pixels_down()));
+  const std::size_t mosaic_width = width_of(mosaics, patch);
   const Sheet sheet = arrange(count, mosaic_width, patch.pixels_down());
-  check_size(static_cast<double>(sheet.width) * static_cast<double>(sheet.height));
 
   std::vector<Mosaic> shown(count);
   for (std::size_t i = 0; i < count; ++i) mosaics.draw(i, shown[i]);
@@ -138,13 +144,18 @@ Picture contact_sheet(const Mosaics& mosaics, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t top = margin + i % sheet.rows * (patch.pixels_down() + row_gap);
     std::size_t left = margin + i / sheet.rows * (mosaic_width + column_gap);
-    for (std::size_t j = 0; j < shown[i].images.size(); ++j, left += patch_pitch) {
+    for (std::size_t j = 0; j < shown[i].images.size(); ++j, left += patch.pixels_across() + patch_gap) {
       const bool is_foreground = shown[i].z >= 0 && static_cast<std::size_t>(shown[i].z) == j;
       draw_frame(picture, left, top, patch, is_foreground);
       draw_patch(picture, left + frame, top + frame, patch, shades, shown[i].images[j]);
     }
   }
   return picture;
+}
+
+void check_contact_sheet(const Mosaics& mosaics, std::size_t count) {
+  const Patch patch = patch_of(mosaics.shape());
+  static_cast<void>(arrange(std::min(count, mosaics.count()), width_of(mosaics, patch), patch.pixels_down()));
 }
 
 }  // namespace fcam::apps

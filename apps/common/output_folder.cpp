@@ -12,6 +12,19 @@
 #include "fcam/base/file.h"
 
 namespace fcam::apps {
+namespace {
+
+// Throws WriteError where something that is there could not be removed: what cannot be moved cannot be removed, either.
+void require_removable(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return;
+  const std::string aside = path + ".tmp";  // that a file being written has: open() has just seen that it is free
+  std::filesystem::rename(path, aside, error);
+  if (!error) std::filesystem::rename(aside, path, error);
+  if (error) throw WriteError(quote(path) + ": expected to remove it, found: " + error.message());
+}
+
+}  // namespace
 
 bool is_there(const std::string& path) {
   std::error_code ignored;
@@ -73,6 +86,7 @@ void OutputFolder::open(const FolderOptions& options, FolderLock& lock) const {
   lock.take(path);
   for (const std::string& name : names) require_writable(file(name));
   if (!options.force) return;
+  for (const std::string& name : names) require_removable(file(name));
   for (const std::string& name : names) remove_file(file(name));
 }
 

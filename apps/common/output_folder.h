@@ -52,7 +52,8 @@ struct OutputFolder {
   /// one. Throws UsageError if both flags are given.
   std::string config_to_resume(const FolderOptions& options) const;
   /// Makes the folder and those above it, takes it, and makes sure that its files can be written; with --force
-  /// removes those that are there. Throws UsageError if there is a run and neither flag is given, WriteError.
+  /// removes those that are there, or none where one of them cannot be. Throws UsageError if there is a run and neither
+  /// flag is given, WriteError.
   void open(const FolderOptions& options, FolderLock& lock) const;
 };
 

@@ -6,11 +6,9 @@
 #include "fcam/base/file.h"
 
 namespace fcam::apps {
-namespace {
 
 namespace fs = std::filesystem;
 
-// Whether two paths lead to the same file, that is or is to be. Devices and pipes take from many.
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
   if (fs::exists(a, ignored) && fs::exists(b, ignored)) {
@@ -21,8 +19,6 @@ bool same_file(const std::string& a, const std::string& b) {
   };
   return place(a) == place(b);
 }
-
-}  // namespace
 
 void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs,
                    const std::vector<std::string>& inputs) {

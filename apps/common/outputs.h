@@ -7,6 +7,9 @@
 
 namespace fcam::apps {
 
+/// Whether two paths lead to the same file, that is or is to be. Devices and pipes, which take from many, are none.
+bool same_file(const std::string& a, const std::string& b);
+
 /// To be called before long work, with options and the paths they were given, and the files that are read; empty paths
 /// are left out. Throws UsageError where two outputs are the same file or one is an input, WriteError where one could
 /// not be written.

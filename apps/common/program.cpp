@@ -14,6 +14,7 @@
 #include <limits>
 #include <new>
 #include <stdexcept>
+#include <streambuf>
 
 #include "fcam/base/error.h"
 #include "fcam/base/parallel.h"
@@ -75,6 +76,43 @@ int guarded(const char* name, const std::function<int()>& body) {
   }
 }
 
+// Standard output under std::cout that remembers why it failed first: what fails later may have no reason left.
+class StandardOutput : public std::streambuf {
+ public:
+  StandardOutput() : former_(std::cout.rdbuf(this)) {}
+  ~StandardOutput() override { std::cout.rdbuf(former_); }
+  StandardOutput(const StandardOutput&) = delete;
+  StandardOutput& operator=(const StandardOutput&) = delete;
+
+  /// errno of the first failure; 0: there was none.
+  int error() const { return error_; }
+
+ protected:
+  int_type overflow(int_type c) override {
+    const char byte = traits_type::to_char_type(c);
+    return xsputn(&byte, 1) == 1 ? c : traits_type::eof();
+  }
+  std::streamsize xsputn(const char* bytes, std::streamsize count) override {
+    errno = 0;
+    const std::size_t written = std::fwrite(bytes, 1, static_cast<std::size_t>(count), stdout);
+    if (written < static_cast<std::size_t>(count)) note_error();
+    return static_cast<std::streamsize>(written);
+  }
+  int sync() override {
+    errno = 0;
+    if (std::fflush(stdout) != 0) note_error();
+    return error_ == 0 ? 0 : -1;
+  }
+
+ private:
+  void note_error() {
+    if (error_ == 0) error_ = errno != 0 ? errno : EIO;
+  }
+
+  std::streambuf* former_;
+  int error_ = 0;
+};
+
 // Where a standard descriptor is closed, no file of ours must get its number and then what is printed.
 void hold_standard_descriptors() {
   for (;;) {
@@ -90,12 +128,12 @@ int run_program(const char* name, const std::function<int()>& body) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shows as a failed write
   std::signal(SIGXFSZ, SIG_IGN);  // so does a file that may not grow
   hold_standard_descriptors();
+  StandardOutput output;
   const int code = guarded(name, body);
-  errno = 0;
   std::cout.flush();
-  if (std::fflush(stdout) == 0 && std::cout.good()) return code;
-  if (errno == EPIPE || nobody_reads(STDOUT_FILENO)) return code != exit_done ? code : exit_write;
-  const std::string reason = errno != 0 ? std::strerror(errno) : "an earlier write failed";
+  if (output.error() == 0) return code;
+  if (output.error() == EPIPE || nobody_reads(STDOUT_FILENO)) return code != exit_done ? code : exit_write;
+  const std::string reason = std::strerror(output.error());
   const int write_code =
       complain(name, ("standard output: expected to write it, found: " + reason).c_str(), exit_write);
   return code != exit_done ? code : write_code;

@@ -90,11 +90,16 @@ TEST_CASE("options keep their defaults, or take what stands after a blank or an 
 }
 
 TEST_CASE("counts are decimal, to the largest of 64 bits, and nothing else", "[command_line]") {
-  CHECK(Example().read({"--count", "010"}).count == 10);
+  CHECK(Example().read({"--count", "0"}).count == 0);
   CHECK(Example().read({"--count", "18446744073709551615"}).count == largest_count);
   for (const char* bad : {"18446744073709551616", "99999999999999999999999", "1e3", "0x10", "-1", "+1", "1.0", " 1",
                           "1 ", "1,000", "nan", "ten", "\xd9\xa3"}) {
     refuses({"--count", bad}, {"count: expected a whole number from 0", std::string("'") + bad + "'"});
+  }
+  for (const char* bad : {"010", "007", "00"}) {
+    refuses({"--count", bad},
+            {"count: expected a whole number from 0", std::string("'") + bad + "', with a zero in front"});
+    refuses_config(std::string("count = ") + bad, {"line 1: count", bad, "with a zero in front"});
   }
   refuses({"--small", "1"}, {"small", "from 2 to 20", "'1'"});
   refuses({"--small", "21"}, {"small", "from 2 to 20", "'21'"});
@@ -108,6 +113,11 @@ TEST_CASE("numbers are finite decimals in range, with a point", "[command_line]"
   for (const char* bad :
        {"nan", "NaN", "inf", "-inf", "1e999", "0,5", "0x1p3", "1e", "--1", "+-1", "half", " 1", "1 "}) {
     refuses({std::string("--open=") + bad}, {"open: expected a number from -5 up", bad});
+  }
+  CHECK(Example().read({"--number", "0e05"}).number == 0);
+  for (const char* bad : {"00.5", "01", "+00.5", "-01", "00"}) {
+    refuses({std::string("--open=") + bad}, {"open: expected a number from -5 up", bad, "with a zero in front"});
+    refuses_config(std::string("open = ") + bad, {"line 1: open", bad, "with a zero in front"});
   }
   refuses({"--number", "1.5"}, {"number", "from 0 to 1", "'1.5'"});
   refuses({"--number", "-0.1"}, {"number", "from 0 to 1", "'-0.1'"});
@@ -232,6 +242,25 @@ TEST_CASE("the default configuration comes last, and what is wrong with it is wr
   CHECK(example.text == "recorded");
   check_error([] { Example().read({}, Config("numbr = 1").path()); }, {"x y.toml", "'numbr'"});
   check_error([] { Example().read({}, "/none/config.toml"); }, {"/none/config.toml"});
+}
+
+TEST_CASE("a default configuration that is not whole is refused where it must be", "[command_line]") {
+  Example first;
+  first.text = "recorded";
+  const std::string whole = first.line.to_toml();
+  const auto read = [](const std::string& content, std::vector<const char*> argv) {
+    const Config config(content);
+    Example example;
+    argv.insert(argv.begin(), "program");
+    example.line.parse(
+        static_cast<int>(argv.size()), argv.data(), [&] { return config.path(); }, true);
+    return example.text;
+  };
+  CHECK(read(whole, {"--choice", "two"}) == "recorded");
+  for (const std::string& content :
+       {std::string(), std::string("# no more\n"), whole.substr(0, whole.find("choice"))}) {
+    check_error([&] { read(content, {"--choice", "two"}); }, {"x y.toml", "'choice' at the end"});
+  }
 }
 
 TEST_CASE("to_toml reads back as the same values and leaves out what is not recorded", "[command_line]") {

@@ -160,5 +160,10 @@ TEST_CASE("a vector is a strip of cells, wider than high", "[contact_sheet]") {
 }
 
 TEST_CASE("a sheet beyond all measure is a UsageError", "[contact_sheet]") {
-  CHECK_THROWS_AS(contact_sheet(byte_bags({1, 1, 1}, 30000, 1, {}), 30000), fcam::UsageError);
+  const Mosaics many = byte_bags({1, 1, 1}, 30000, 1, {}), wide = byte_bags({1}, 1, 15000, {});
+  for (const Mosaics& mosaics : {many, wide}) {
+    CHECK_THROWS_AS(contact_sheet(mosaics, 30000), fcam::UsageError);
+    CHECK_THROWS_AS(fcam::apps::check_contact_sheet(mosaics, 30000), fcam::UsageError);
+  }
+  CHECK_NOTHROW(fcam::apps::check_contact_sheet(many, 1000));
 }

@@ -246,7 +246,8 @@ TEST_CASE("another network than that of the model is exit code 3 and names tenso
              Contains("classify.") && Contains("--classify") && Contains("sa/model.safetensors"));
   CHECK_THAT(error_of(evaluation(model + "--focus fc7 --classify mlp"), 3),
              Contains("focus.fc1.weight") && Contains("7x36"));
-  CHECK_THAT(error_of(evaluation("sa --foreground 0,1"), 3), Contains("classify.") && Contains("classes"));
+  CHECK_THAT(error_of(evaluation("sa --foreground 0,1"), 3),
+             Contains("classify.") && Contains("--foreground, --classes"));
   CHECK(json_of("sa --patches 9")["n"] == 100);  // networks see patches one by one
 }
 

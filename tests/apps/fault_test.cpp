@@ -155,6 +155,20 @@ TEST_CASE("a run that goes on or is to be replaced keeps what it has where the d
   CHECK(read_file(folder.file("run/checkpoint.safetensors")) == before.at("checkpoint.safetensors"));
 }
 
+TEST_CASE("--force leaves the whole of a run of which one file cannot be removed", "[faults]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run"));
+  const Contents before = contents_of(folder.file("run"));
+  for (const auto& [name, bytes] : before) {
+    Command command = with_fault(training(folder, "--force --out run"), "none 0 0");
+    command.environment.emplace_back("FCAM_KEPT", name);
+    const Result result = run(command);
+    CHECK(result.code == 4);
+    CHECK_THAT(result.err, Contains("'run/" + name + "': expected to remove it, found: Operation not permitted"));
+    CHECK(contents_of(folder.file("run")) == before);
+  }
+}
+
 TEST_CASE("files of fcam-evaluate are the former or the new ones, whatever fails", "[faults]") {
   const TemporaryFolder folder;
   run_well(training(folder, "--out run"));

@@ -215,6 +215,14 @@ TEST_CASE("a contact sheet is a .png, and an export does not go where the data a
              Contains("npy: expected another folder than that of --data"));
 }
 
+TEST_CASE("a contact sheet that is too large is refused before anything is written", "[mosaic]") {
+  const TemporaryFolder folder;
+  CHECK_THAT(
+      error_of(command(folder, "fcam-mosaic --data shapes --train 30000 --show 30000 --png s.png --csv m.csv"), 2),
+      Contains("contact sheet: expected at most 100000000 pixels"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
 TEST_CASE("options that data have no use for are refused", "[mosaic]") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& options, const std::string& name) {

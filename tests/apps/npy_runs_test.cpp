@@ -127,9 +127,11 @@ TEST_CASE("bags without positions are trained and evaluated; what concerns the f
   CHECK(dump.text(0, "z").empty());
   CHECK(dump.text(0, "a_z").empty());
   CHECK(dump.number(0, "a_0") + dump.number(0, "a_1") + dump.number(0, "a_2") + dump.number(0, "a_3") == Approx(1));
-  const Result plot = run(command(folder, "fcam-evaluate run --plot x.svg"));
-  CHECK(plot.code == 2);
-  CHECK_THAT(plot.err, Contains("plot: expected data with known positions"));
+  for (const std::string name : {"x.json", "x.csv", "dump.csv"}) std::filesystem::remove(folder.file(name));
+  CHECK_THAT(error_of(command(folder, "fcam-evaluate run --plot x.svg --json x.json --csv x.csv --dump dump.csv"), 2),
+             Contains("plot: expected data with known positions") && Contains("'run'"));
+  for (const std::string name : {"x.json", "x.csv", "dump.csv"})
+    CHECK_FALSE(std::filesystem::exists(folder.file(name)));
   CHECK_THAT(run(command(folder, "fcam-mosaic --data npy:bags --csv rows.csv")).err, Contains("known positions"));
 }
 

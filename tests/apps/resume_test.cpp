@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "fcam/training/safetensors.h"
 #include "support/run_folders.h"
 
 using namespace fcam::test;
@@ -34,6 +35,26 @@ TEST_CASE("--force replaces a run, unless the new one cannot start", "[resume]")
   CHECK(read_file(folder.file("run/notes.txt")) == "mine");
 }
 
+TEST_CASE("a run is not replaced by one that starts from its own files, whatever they are called", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--out run --patience 1"));
+  fs::create_symlink("run/model.safetensors", folder.file("link"));
+  fs::create_hard_link(folder.file("run/model.safetensors"), folder.file("second-name"));
+  fs::create_directory_symlink("run", folder.file("other"));
+  const Contents before = contents_of(folder.file("run"));
+  for (const std::string init : {"run/model.safetensors", "run/checkpoint.safetensors", "./run/../link", "second-name",
+                                 "other/model.safetensors"}) {
+    INFO(init);
+    for (const std::string how : {"--force --out run", "--force --out other", "--force --dry-run --out run"}) {
+      CHECK_THAT(error_of(training(folder, how + " --init " + init), 2),
+                 Contains("init: expected another file") && Contains("'" + init + "'"));
+    }
+    CHECK(contents_of(folder.file("run")) == before);
+  }
+  fs::copy_file(folder.file("run/model.safetensors"), folder.file("copy"));
+  run_well(training(folder, "--force --out run --init copy"));
+}
+
 TEST_CASE("a run that was resumed is the run that was not interrupted", "[resume]") {
   const TemporaryFolder folder;
   for (const std::string optimizer : {"sgd", "adam"}) {
@@ -50,6 +71,27 @@ TEST_CASE("a run that was resumed is the run that was not interrupted", "[resume
     for (std::size_t row = 0; row < 4; ++row) seconds += log.number(row, "seconds");
     CHECK(read_json(folder.file(optimizer + "-parts/summary.json"))["seconds"].get<double>() == Approx(seconds));
   }
+}
+
+TEST_CASE("an end that a run has gone on from leaves no test in the log", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--quiet --eval-every 2 --epochs 6 --out whole"));
+  run_well(training(folder, "--quiet --eval-every 2 --epochs 1 --out parts"));
+  for (const std::string epochs : {"3", "4", "5", "6"}) {
+    run_well(command(folder, "fcam-train --quiet --resume --out parts --epochs " + epochs));
+    CHECK(read_table(folder.file("parts/log.csv")).rows.back().at(10) != "");
+  }
+  check_same_run(folder.file("whole"), folder.file("parts"));
+
+  run_well(training(folder, "--quiet --eval-every 2 --epochs 6 --stop-loss 100 --out stopped"));
+  run_well(command(folder, "fcam-train --quiet --resume --stop-loss 0 --out stopped"));
+  CHECK(log_without_seconds(folder.file("stopped/log.csv")) == log_without_seconds(folder.file("whole/log.csv")));
+
+  // A test that was due stays, whatever the options are now.
+  run_well(training(folder, "--quiet --eval-every 3 --epochs 3 --out other"));
+  run_well(command(folder, "fcam-train --quiet --resume --eval-every 2 --epochs 5 --out other"));
+  const Table log = read_table(folder.file("other/log.csv"));
+  for (std::size_t row = 0; row < 5; ++row) CHECK((log.text(row, "test_loss") == "") == (row < 2));
 }
 
 TEST_CASE("--resume of a run that is complete changes nothing", "[resume]") {
@@ -143,14 +185,19 @@ TEST_CASE("--resume of a damaged run, or with --force, is refused", "[resume]") 
     const std::string whole = read_file(path);
     write_file(path, bytes);
     const Contents before = contents_of(folder.file("run"));
-    const Result result = run(command(folder, command_line));
-    CHECK(result.code == 3);
-    CHECK_THAT(result.err, Contains(name));
+    for (const std::string& typed : {std::string(), tiny()}) {
+      const Result result = run(command(folder, command_line + typed));
+      CHECK(result.code == 3);
+      CHECK_THAT(result.err, Contains(name));
+    }
+    CHECK((path == log || contents_of(folder.file("run")) == before));  // the log is read when the options are written
     write_file(path, whole);
   };
   damage(checkpoint, read_file(checkpoint).substr(0, 5000), "checkpoint.safetensors");
   damage(checkpoint, "", "checkpoint.safetensors");
   damage(config, "losss = \"sa\"\n", "config.toml");
+  damage(config, "", "config.toml");
+  damage(config, read_file(config).substr(0, read_file(config).find("optimizer")), "config.toml");
   damage(log, "epoch,loss\n", "log.csv");
   run_well(command(folder, command_line));
 }
@@ -170,6 +217,45 @@ TEST_CASE("a checkpoint of another run is refused, and one that is lost is told 
   CHECK_THAT(lost.err, Contains("warning: no checkpoint is left") && Contains("epoch 1/3"));
   run_well(training(folder, "--quiet --epochs 3 --out whole"));
   check_same_run(folder.file("whole"), folder.file("run"));
+}
+
+TEST_CASE("a run is not resumed on data that have changed, in any file", "[resume]") {
+  const TemporaryFolder folder;
+  const std::string data = folder.file("data");
+  fs::create_directory(data);
+  write_items(data, "train", 40, {1, 6, 6});
+  write_items(data, "test", 40, {1, 6, 6});
+  const std::string options = "fcam-train --quiet --patches 3 --train 50 --test 50 --out run --data npy:data ";
+  run_well(command(folder, options + "--epochs 1"));
+  const Contents before = contents_of(folder.file("run"));
+  for (const std::string name : {"x_train", "y_train", "x_test", "y_test"}) {
+    const std::string path = data + "/" + name + ".npy", whole = read_file(path);
+    std::string other = whole;
+    if (name.starts_with("x")) {
+      other.back() = static_cast<char>(other.back() ^ 1);  // the sign stays, a bit of a large number does not
+    } else {
+      std::swap(other[other.size() - 8], other[other.size() - 16]);  // two labels
+    }
+    write_file(path, other);
+    const Result result = run(command(folder, "fcam-train --quiet --resume --epochs 2 --out run"));
+    CHECK(result.code == 3);
+    CHECK_THAT(result.err, Contains("'run/checkpoint.safetensors'") && Contains("have the data changed"));
+    CHECK(contents_of(folder.file("run")) == before);
+    write_file(path, whole);
+  }
+  run_well(command(folder, "fcam-train --quiet --resume --epochs 2 --out run"));
+}
+
+TEST_CASE("a checkpoint that does not know its data is gone on with", "[resume]") {
+  const TemporaryFolder folder;
+  run_well(training(folder, "--quiet --epochs 2 --out whole"));
+  run_well(training(folder, "--quiet --epochs 1 --out parts"));
+  const std::string checkpoint = folder.file("parts/checkpoint.safetensors");
+  fcam::SafeTensors content = fcam::read_safetensors(checkpoint);
+  REQUIRE(content.metadata.erase("data") == 1);
+  fcam::write_safetensors(checkpoint, content);
+  run_well(command(folder, "fcam-train --quiet --resume --epochs 2 --out parts"));
+  check_same_run(folder.file("whole"), folder.file("parts"));
 }
 
 TEST_CASE("with patience and tests now and then, a run that goes on is the run that was not stopped", "[resume]") {

@@ -56,6 +56,56 @@ TEST_CASE("a line that fails leaves the others to be run, and the sweep fails", 
   CHECK_THAT(error_of(none, 2), Contains("found 'none.txt'"));
 }
 
+TEST_CASE("lines of a sweep may be of several commands and set variables, and leave options out", "[sweep]") {
+  const TemporaryFolder folder;
+
+  const std::string chained = "echo once >> side.txt && " + line("--loss sa --train=100 --epochs 1 --out chained");
+  const std::string with_variable = "OPENBLAS_VERBOSE=0 " + line("--loss sa --epochs 1 --out variable");
+  const std::string bare = "\"$BIN\"/fcam-train --resume --epochs 1 --test 50 --patches 3 --loss sa --focus linear " +
+                           ("--classify linear --out \"$RUNS/bare\"" + tiny_source()) + "\n";
+  const Result result = run_well(sweep(folder, chained + with_variable + bare));
+  CHECK_THAT(result.err, !Contains("syntax error") && !Contains("no estimate") &&
+                             Contains("left: fcam-train chained") && Contains("left: fcam-train a b/bare"));
+  for (const std::string name : {"chained", "variable", "a b/bare"})
+    CHECK(fs::exists(folder.file(name + "/model.safetensors")));
+  CHECK(read_file(folder.file("side.txt")) == "once\n");  // not to measure its time
+}
+
+TEST_CASE("a line that cannot be measured leaves the others to be run, and is counted", "[sweep]") {
+  const TemporaryFolder folder;
+  const std::string good = line("--loss lv --train 100 --epochs 1 --out lv");
+  const std::string bad = line("--loss sa --train 100 --epochs 1 --foreground none --out sa");
+  const Result result = run(sweep(folder, bad + good + bad, "touch then.txt"));
+  CHECK(result.code == 1);
+  CHECK_THAT(result.err, Contains("no estimate for: ") && Contains("2 of 3 lines failed"));
+  CHECK(fs::exists(folder.file("lv/model.safetensors")));
+  CHECK(fs::exists(folder.file("then.txt")));
+  CHECK(run(sweep(folder, bad + bad)).code == 1);
+}
+
+TEST_CASE("a signal ends a sweep within a line of several commands, and no other command begins", "[sweep]") {
+  const TemporaryFolder folder;
+  const std::string lines = "true; " + line("--loss sa --train 2000 --epochs 5000 --out sa");
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Process process(sweep(folder, lines.substr(0, lines.size() - 1) + "; touch after.txt\ntouch next.txt\n"));
+    process.wait_for("epoch ");
+    process.send(signal);
+    const Result stopped = process.wait();
+    CHECK(stopped.code == 128 + signal);
+    CHECK_THAT(stopped.err, Contains("fcam-train: stopped after epoch"));
+    CHECK_FALSE(fs::exists(folder.file("after.txt")));
+    CHECK_FALSE(fs::exists(folder.file("next.txt")));
+  }
+}
+
+TEST_CASE("a signal between two lines of a sweep ends it before the next", "[sweep]") {
+  const TemporaryFolder folder;
+  // The folder of a line is looked up before the line is run.
+  const Result result = run(sweep(folder, "touch no.txt; true --out \"$(kill -TERM $$)\"\n"));
+  CHECK(result.code == 143);
+  CHECK_FALSE(fs::exists(folder.file("no.txt")));
+}
+
 TEST_CASE("a signal stops a sweep once the run is saved, and the same command goes on", "[sweep]") {
   const TemporaryFolder folder;
   const auto lines = [](const std::string& epochs) {

@@ -121,7 +121,7 @@ TEST_CASE("a class is found by its name or its number, the name first", "[data]"
 }
 
 TEST_CASE("a class that does not exist is refused with the names that do", "[data]") {
-  for (const std::string name : {"dgo", "2", "-1", "", "1x", " 1", "+1", "99999999999999999999"}) {
+  for (const std::string name : {"dgo", "2", "-1", "", "1x", " 1", "+1", "01", "99999999999999999999"}) {
     check_error<UsageError>([&] { find_class(two_names, name); }, {"expected one of cat, dog", "found '" + name + "'"});
   }
   check_error<UsageError>([&] { find_class(two_names, "dgo"); }, {"nearest: dog"});

@@ -68,9 +68,9 @@ TEST_CASE("an unknown preset is refused with the names that exist and the neares
 TEST_CASE("a word that is no layer is named with its place") {
   CHECK_THAT(error_of("conv32k3 relu banana"),
              Catch::StartsWith("classify network 'conv32k3 relu banana': layer 3 'banana': expected"));
-  for (const char* bad :
-       {"conv32 relu", "convk3 relu", "conv0k3 relu", "conv3k0 relu", "conv3k3s0 relu", "conv3k3x relu", "pool relu",
-        "pool0 relu", "fc relu", "fc-3 relu", "fc3.5 relu", "relu6 relu", "fc99999999999 relu"}) {
+  for (const char* bad : {"conv32 relu", "convk3 relu", "conv0k3 relu", "conv3k0 relu", "conv3k3s0 relu",
+                          "conv3k3x relu", "pool relu", "pool0 relu", "fc relu", "fc-3 relu", "fc3.5 relu",
+                          "relu6 relu", "fc99999999999 relu", "fc010 relu", "conv8k03 relu"}) {
     CHECK_THAT(error_of(bad), Catch::Contains("layer 1"));
   }
 }

@@ -1,6 +1,7 @@
 // To be preloaded into a program: makes its output fail from a given moment on. FCAM_FAULT says when, "CALL N ERROR":
 // from the N-th call of open, write, fsync, close or rename on, from 1; or "bytes N ERROR": once N bytes are written.
-// Only files opened for writing count, not the standard descriptors.
+// Only files opened for writing count, not the standard descriptors. FCAM_KEPT is the name of a file that can be
+// neither renamed nor removed, as one that the system holds as immutable.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -44,6 +45,14 @@ bool is_output(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFL);
   return descriptor > 2 && flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(descriptor, &status) == 0 &&
          S_ISREG(status.st_mode);
+}
+
+bool is_kept(const char* path) {
+  const char* name = std::getenv("FCAM_KEPT");
+  const char* slash = std::strrchr(path, '/');
+  if (name == nullptr || std::strcmp(slash == nullptr ? path : slash + 1, name) != 0) return false;
+  errno = EPERM;
+  return true;
 }
 
 template <class Function>
@@ -110,6 +119,11 @@ int close(int descriptor) {
 
 int rename(const char* from, const char* to) noexcept {
   if (fails("rename")) return -1;
+  if (is_kept(from)) return -1;
   return next<int(const char*, const char*)>("rename")(from, to);
 }
+
+int remove(const char* path) noexcept { return is_kept(path) ? -1 : next<int(const char*)>("remove")(path); }
+
+int unlink(const char* path) noexcept { return is_kept(path) ? -1 : next<int(const char*)>("unlink")(path); }
 }

@@ -203,14 +203,31 @@ TEST_CASE("a checkpoint of another run is refused, and changes nothing", "[train
   const TemporaryFolder folder;
   Run run("lv", {.epochs = 1, .batch = 16, .threads = 1}), other("lv", {.epochs = 1, .batch = 16, .threads = 1});
   run.train(shapes_mosaics(20));
-  save_checkpoint(folder.file("c"), run.trainer, "this");
+  save_checkpoint(folder.file("c"), run.trainer, {.run = "this"});
   const Model<float> before = other.model;
-  check_error([&] { load_checkpoint(folder.file("c"), other.trainer, "that"); },
+  check_error([&] { load_checkpoint(folder.file("c"), other.trainer, {.run = "that"}); },
               {"checkpoint of run 'that'", "found one of run 'this'"});
   CHECK(same_bits(other.model, before));
   CHECK(other.trainer.epochs_done() == 0);
-  load_checkpoint(folder.file("c"), other.trainer, "this");
+  load_checkpoint(folder.file("c"), other.trainer, {.run = "this"});
   CHECK(same_bits(other.model, run.model));
+}
+
+TEST_CASE("a checkpoint on other data is refused where both are known, and changes nothing", "[training]") {
+  const TemporaryFolder folder;
+  Run run("lv", {.epochs = 1, .batch = 16, .threads = 1}), other("lv", {.epochs = 1, .batch = 16, .threads = 1});
+  run.train(shapes_mosaics(20));
+  save_checkpoint(folder.file("c"), run.trainer, {.run = "r", .data = "these"});
+  const Model<float> before = other.model;
+  check_error([&] { load_checkpoint(folder.file("c"), other.trainer, {.run = "r", .data = "those"}); },
+              {"data with hash 'those'", "found one on data with hash 'these'"});
+  CHECK(same_bits(other.model, before));
+  for (const RunIdentity& identity : {RunIdentity{.run = "r", .data = "these"}, RunIdentity{.run = "r"}}) {
+    load_checkpoint(folder.file("c"), other.trainer, identity);
+    CHECK(same_bits(other.model, run.model));
+  }
+  save_checkpoint(folder.file("c"), run.trainer, {.run = "r"});
+  load_checkpoint(folder.file("c"), other.trainer, {.run = "r", .data = "those"});
 }
 
 TEST_CASE("a checkpoint whose gradients and entropies of the focus are not one an epoch is refused", "[training]") {

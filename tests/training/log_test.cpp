@@ -132,6 +132,20 @@ TEST_CASE("each row is in the file once it is appended", "[training]") {
   }
 }
 
+TEST_CASE("a log goes on without the test of its last row, where that is said", "[training]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("log.csv");
+  Epoch untested = epoch_of(2);
+  untested.test.reset();
+  for (const std::string& rows : {log_of(1, 3), log_of(1, 1) + log_row(untested)}) {
+    write_file(path, rows);
+    Log::resume(path, 2, true);
+    CHECK(read_file(path) == log_of(1, 1) + log_row(untested));
+  }
+  Log::resume(path, 0, true);
+  CHECK(read_file(path) == header);
+}
+
 TEST_CASE("a log can be moved", "[training]") {
   const TemporaryFolder folder;
   Log first(folder.file("log.csv"));

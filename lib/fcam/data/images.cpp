@@ -130,7 +130,10 @@ int find_class(const std::vector<std::string>& class_names, const std::string& n
   std::size_t number = 0;
   const char* end = name_or_number.data() + name_or_number.size();
   const auto parsed = std::from_chars(name_or_number.data(), end, number);
-  if (parsed.ec == std::errc() && parsed.ptr == end && number < class_names.size()) return static_cast<int>(number);
+  const bool zero_in_front = name_or_number.size() > 1 && name_or_number[0] == '0';
+  if (parsed.ec == std::errc() && parsed.ptr == end && !zero_in_front && number < class_names.size()) {
+    return static_cast<int>(number);
+  }
   throw UsageError("class: " + unknown_name(name_or_number, class_names));
 }
 

@@ -39,6 +39,7 @@ class WordReader {
   bool take_number(std::size_t least, std::size_t& number) {
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
     if (error != std::errc() || number < least || number > largest_number) return false;
+    if (rest_[0] == '0' && end != rest_.data() + 1) return false;  // a zero in front
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
     return true;
   }

@@ -125,13 +125,26 @@ TrainerState<float> state_of(const SafeTensors& content, const Trainer<float>& t
   return state;
 }
 
+void require_identity(const SafeTensors& content, const RunIdentity& identity, const std::string& path) {
+  if (const std::string& found = metadata_text(content, "run", path); found != identity.run) {
+    throw DataError(quote(path) + ": expected the checkpoint of run " + quote(identity.run) + ", found one of run " +
+                    quote(found.substr(0, 40)));
+  }
+  const auto data = content.metadata.find("data");
+  if (data == content.metadata.end() || identity.data.empty() || data->second == identity.data) return;
+  throw DataError(quote(path) + ": expected the checkpoint of a run on data with hash " + quote(identity.data) +
+                  ", found one on data with hash " + quote(data->second.substr(0, 40)) +
+                  "; have the data changed since the run began?");
+}
+
 }  // namespace
 
-void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std::string& run) {
+void save_checkpoint(const std::string& path, Trainer<float>& trainer, const RunIdentity& identity) {
   const TrainerState<float>& state = trainer.state();
   SafeTensors content = to_tensors(trainer.model());
   content.metadata["format"] = format;
-  content.metadata["run"] = run;
+  content.metadata["run"] = identity.run;
+  if (!identity.data.empty()) content.metadata["data"] = identity.data;
   content.metadata["epochs"] = std::to_string(state.epochs);
   content.metadata["loss"] = shortest(state.loss);
   std::vector<double> gradients, entropies;
@@ -164,16 +177,13 @@ void save_checkpoint(const std::string& path, Trainer<float>& trainer, const std
 
 std::vector<EpochFocus> read_focus(const std::string& path) { return focus_of(read_safetensors(path), path); }
 
-void load_checkpoint(const std::string& path, Trainer<float>& trainer, const std::string& run) {
+void load_checkpoint(const std::string& path, Trainer<float>& trainer, const RunIdentity& identity) {
   const SafeTensors content = read_safetensors(path);
   if (metadata_text(content, "format", path) != format) {
     throw DataError(quote(path) + ": expected a checkpoint of format " + quote(format) + ", found " +
                     quote(content.metadata.at("format")));
   }
-  if (const std::string& found = metadata_text(content, "run", path); found != run) {
-    throw DataError(quote(path) + ": expected the checkpoint of run " + quote(run) + ", found one of run " +
-                    quote(found.substr(0, 40)));
-  }
+  require_identity(content, identity, path);
   require_weights(trainer.model(), content, path);
   TrainerState<float> state = state_of(content, trainer, path);
   const auto values_of = [&](const std::string& network, const Optimizer<float>::Average& average) -> const auto& {

@@ -34,8 +34,9 @@ class Log {
 
   /// Goes on after epoch `last_epoch`: keeps the header and the rows up to it, drops what follows (rows of epochs that
   /// will be trained again, a row that was cut short). Throws DataError if the file is missing, has another header, or
-  /// does not have the rows 1 to last_epoch in order; then it is untouched. Throws WriteError.
-  static Log resume(const std::string& path, std::size_t last_epoch);
+  /// does not have the rows 1 to last_epoch in order; then it is untouched. With `untested` the last row loses its test
+  /// cells: of an epoch that was tested only because it was the last one. Throws WriteError.
+  static Log resume(const std::string& path, std::size_t last_epoch, bool untested = false);
 
   /// Adds a row and syncs it. Throws WriteError; then nothing of the row is in the file.
   void append(const Epoch& epoch);

@@ -25,9 +25,10 @@ void require_weights(const Model<float>& model, const SafeTensors& content, cons
                       ", found none of that name; is " + option(weights.name) + " the network it was trained with?");
     }
     if (found->shape != weights.shape) {
-      throw DataError(quote(path) + ": tensor " + weights.name + ": expected shape " + to_string(weights.shape) +
-                      ", found " + to_string(found->shape) + "; are " + option(weights.name) +
-                      ", the patch shape and the number of classes those it was trained with?");
+      throw DataError(
+          quote(path) + ": tensor " + weights.name + ": expected shape " + to_string(weights.shape) + ", found " +
+          to_string(found->shape) + "; are " + option(weights.name) +
+          ", the patch shape and the number of classes (--foreground, --classes) those it was trained with?");
     }
   }
   for (const NamedTensor& tensor : content.tensors) {
