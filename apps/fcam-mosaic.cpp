@@ -106,9 +106,7 @@ void write_csv(const std::string& path, const Mosaics& mosaics, const StopSignal
 void write_npy_folder(const std::string& folder, const Mosaics& train, const Mosaics& test,
                       const StopSignals& signals) {
   make_folder(folder);
-  const auto check = [&] { signals.check(); };
-  write_npy_bags(folder, Split::train, train, check);
-  write_npy_bags(folder, Split::test, test, check);
+  write_npy_bags(folder, train, test, [&] { signals.check(); });
 }
 
 void show(const Mosaics& mosaics, std::size_t count) {
@@ -154,6 +152,7 @@ int look(Options& options, const CommandLine& line) {
   if (!options.csv.empty() && !mosaics.knows_positions()) {
     throw UsageError("csv: expected data with known positions, found none");
   }
+  if (!options.npy.empty()) check_npy_export(options.npy, train, test);
   std::cout << text << mosaics.count() << " " << options.split << " mosaics of " << mosaics.patches()
             << " patches, classes " << join(mosaics.class_names());
   if (!mosaics.ready_made()) {

@@ -285,8 +285,7 @@ TEST_CASE("bags written as npy are read back the same", "[data]") {
   const TemporaryFolder folder;
   const Images images({2, 1, 2}, counting(40), {0, 1, 2, 0, 1, 2, 0, 1, 2, 2}, {"a b", "b", "c"});
   const Mosaics drawn_ones(images, {.patches = 3, .count = 20, .foreground = {"b", "a b"}});
-  write_npy_bags(folder.path().string(), Split::train, drawn_ones);
-  write_npy_bags(folder.path().string(), Split::test, drawn_ones);
+  write_npy_bags(folder.path().string(), drawn_ones, drawn_ones);
   for (const Split split : {Split::train, Split::test}) {
     const Mosaics bags = read_npy_bags(folder.path().string(), split);
     CHECK(bags.class_names() == std::vector<std::string>{"b", "a b"});
@@ -302,6 +301,49 @@ TEST_CASE("bags written as npy are read back the same", "[data]") {
       }
     }
   }
+}
+
+TEST_CASE("nothing of an older export is read with a new one", "[data]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path().string();
+  const auto bags = [](Integers z) {
+    return Mosaics::from_bags(Images({1}, counting(6), {0, 0, 0, 0, 0, 0}, {"p"}), 2, {0, 1, 0}, {z.begin(), z.end()},
+                              {"a", "b"});
+  };
+  write_npy_bags(path, bags({0, 1, 1}), bags({1, 1, 1}));
+  CHECK(read_npy_bags(path, Split::test).knows_positions());
+  write_npy_bags(path, bags({}), bags({}));
+  CHECK_FALSE(std::filesystem::exists(folder.file("z_train.npy")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("z_test.npy")));
+  CHECK(read_npy_shape(folder.file("x_test.npy")) == Shape{3, 2, 1});
+}
+
+TEST_CASE("an export into a folder with files of another data set is refused, and changes nothing", "[data]") {
+  const Mosaics bags = Mosaics::from_bags(Images({1}, counting(2), {0, 0}, {"p"}), 2, {0}, {}, {"a"});
+  for (const std::string name : {"x.npy", "y.npy", "z.npy"}) {
+    const TemporaryFolder folder;
+    write_file(folder.file(name), "somebody's");
+    check_error<UsageError>([&] { write_npy_bags(folder.path().string(), bags, bags); },
+                            {"npy: expected a folder without files of another data set", "found " + name});
+    CHECK(read_file(folder.file(name)) == "somebody's");
+    CHECK_FALSE(std::filesystem::exists(folder.file("x_train.npy")));
+  }
+}
+
+TEST_CASE("class names that a list cannot hold are refused before anything is written", "[data]") {
+  const TemporaryFolder folder;
+  const std::string outer_blank = " a", line_end = "a\nb", carriage = "a\rb", zero("a\0b", 3);
+  for (const std::string& name :
+       {outer_blank, line_end, carriage, zero, std::string("a "), std::string("\ta"), std::string(),
+        std::string("\xef\xbb\xbf"
+                    "a")}) {
+    const Mosaics bags = Mosaics::from_bags(Images({1}, counting(2), {0, 0}, {"p"}), 2, {0}, {}, {"good", name});
+    check_error<UsageError>([&] { write_npy_bags(folder.path().string(), bags, bags); },
+                            {"npy: expected class names that lines of a text can hold", "found " + quote(name)});
+  }
+  const Mosaics twice = Mosaics::from_bags(Images({1}, counting(2), {0, 0}, {"p"}), 2, {0}, {}, {"a", "a"});
+  check_error<UsageError>([&] { write_npy_bags(folder.path().string(), twice, twice); }, {"'a' again"});
+  CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("the hash of bags changes with whatever they hold", "[data]") {

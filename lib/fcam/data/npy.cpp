@@ -269,7 +269,7 @@ Shape read_npy_shape(const std::string& path) {
 }
 
 template <class T>
-NpyWriter<T>::NpyWriter(const std::string& path, const Shape& shape) : file_(path), missing_(element_count(shape)) {
+NpyWriter<T>::NpyWriter(AtomicFile& file, const Shape& shape) : file_(file), missing_(element_count(shape)) {
   std::string dict = std::string("{'descr': '") + type_name<T> + "', 'fortran_order': False, 'shape': (";
   for (const std::size_t size : shape) dict += std::to_string(size) + ", ";
   dict += "), }";
@@ -298,15 +298,17 @@ void NpyWriter<T>::append(const T* values, std::size_t count) {
 template <class T>
 void NpyWriter<T>::finish() {
   assert(missing_ == 0);
-  file_.commit();
+  file_.flush();
 }
 
 template <class T>
 void write_npy(const std::string& path, const Shape& shape, const std::vector<T>& values) {
   assert(element_count(shape) == values.size());
-  NpyWriter<T> writer(path, shape);
+  AtomicFile file(path);
+  NpyWriter<T> writer(file, shape);
   writer.append(values.data(), values.size());
   writer.finish();
+  file.commit();
 }
 
 template class NpyWriter<std::uint8_t>;

@@ -28,22 +28,22 @@ NpyArray read_npy(const std::string& path);
 /// Shape of the array in a file that read_npy can read, without reading the array.
 Shape read_npy_shape(const std::string& path);
 
-/// Writes an array in C order, version 1.0, part by part, as AtomicFile does. Instantiated for std::uint8_t, float,
-/// double and std::int64_t.
+/// Writes an array in C order, version 1.0, part by part into a file, which is left to be committed. Instantiated for
+/// std::uint8_t, float, double and std::int64_t.
 template <class T>
 class NpyWriter {
  public:
-  NpyWriter(const std::string& path, const Shape& shape);
+  NpyWriter(AtomicFile& file, const Shape& shape);
   void append(const T* values, std::size_t count);
   /// Requires that element_count(shape) values were appended.
   void finish();
 
  private:
-  AtomicFile file_;
+  AtomicFile& file_;
   std::size_t missing_;
 };
 
-/// The same with all values at once, element_count(shape) of them.
+/// A whole file of element_count(shape) values.
 template <class T>
 void write_npy(const std::string& path, const Shape& shape, const std::vector<T>& values);
 
@@ -66,9 +66,15 @@ bool npy_holds_bags(const std::string& folder);
 /// Whether `folder` holds a test set of its own.
 bool npy_has_test_set(const std::string& folder);
 
-/// Writes bags, drawn or ready-made, as files x_SPLIT.npy (u1 or f4), y_SPLIT.npy and, where positions are known,
-/// z_SPLIT.npy (i8), and class_names.txt, which read_npy_bags reads back the same. Throws WriteError.
-void write_npy_bags(const std::string& folder, Split split, const Mosaics& mosaics,
+/// Throws UsageError where write_npy_bags cannot write these into a folder: it holds x.npy, y.npy or z.npy, which are
+/// not of an export, or a class has a name that a list of class names cannot hold.
+void check_npy_export(const std::string& folder, const Mosaics& train, const Mosaics& test);
+
+/// Writes bags, drawn or ready-made, as a data set: x_SPLIT.npy (u1 or f4), y_SPLIT.npy and, where positions are known,
+/// z_SPLIT.npy (i8) of both splits, and class_names.txt, which read_npy_bags reads back the same. An older set in the
+/// folder is replaced: at every moment it is there whole, or the new one is, or there is no x_train.npy. Requires the
+/// same class names in both. Throws WriteError, and UsageError as check_npy_export.
+void write_npy_bags(const std::string& folder, const Mosaics& train, const Mosaics& test,
                     const std::function<void()>& on_mosaic = nullptr);
 
 }  // namespace fcam
