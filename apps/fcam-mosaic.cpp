@@ -135,7 +135,11 @@ void check_paths(const Options& options) {
       std::filesystem::equivalent(options.npy, options.data.data.substr(colon + 1), ignored)) {
     throw UsageError("npy: expected another folder than that of --data, found " + quote(options.npy));
   }
-  check_outputs({{"csv", options.csv}, {"png", options.png}});
+  std::vector<std::pair<std::string, std::string>> outputs{{"csv", options.csv}, {"png", options.png}};
+  if (is_there(options.npy)) {
+    for (const char* name : npy_export_files) outputs.emplace_back("npy", options.npy + "/" + name);
+  }
+  check_outputs(outputs, data_files(options.data));
 }
 
 int look(Options& options, const CommandLine& line) {
@@ -148,6 +152,7 @@ int look(Options& options, const CommandLine& line) {
     return make_mosaics(std::move(data), options.data, line, options.common.seed, split);
   };
   const Mosaics train = load(Split::train), test = load(Split::test);
+  require_alike(options.data, train, test);
   const Mosaics& mosaics = options.split == "train" ? train : test;
   if (!options.csv.empty() && !mosaics.knows_positions()) {
     throw UsageError("csv: expected data with known positions, found none");

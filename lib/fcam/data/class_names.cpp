@@ -26,7 +26,7 @@ std::vector<std::string> parse(std::string_view text, const std::string& path) {
     if (first == std::string_view::npos) continue;
     line = line.substr(first, line.find_last_not_of(" \t") + 1 - first);
     if (!known.emplace(line).second) {
-      throw bad_input(path, "every class name once", quote(line) + " again in line " + std::to_string(number));
+      throw bad_input(path, "every class name once", quote_start(line) + " again in line " + std::to_string(number));
     }
     names.emplace_back(line);
   }

@@ -1,6 +1,7 @@
 // The npy format of numpy, read strictly, and data sets stored in it (docs/file-formats.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -49,7 +50,8 @@ void write_npy(const std::string& path, const Shape& shape, const std::vector<T>
 
 /// Data sets are read from folders that hold either x_train.npy, y_train.npy, x_test.npy and y_test.npy, or one set:
 /// x_train.npy and y_train.npy without files for the test, or x.npy and y.npy. Of one set the fraction `holdout` is the
-/// test part (part_of_one_set). The functions throw DataError where files are missing, damaged or do not fit.
+/// test part (part_of_one_set); of two x may not be the same file. The functions throw DataError where files are
+/// missing, damaged or do not fit.
 
 /// Labelled items from x (N,P), (N,H,W) or (N,C,H,W) and y (N): vectors (P), or images (1,H,W) or (C,H,W). Type u1
 /// stays bytes, the others become float and must be finite. Labels are integers from 0; the names of the classes are
@@ -60,11 +62,19 @@ Images read_npy_images(const std::string& folder, Split split, double holdout = 
 /// the positions of the foreground z (N), in [0, m).
 Mosaics read_npy_bags(const std::string& folder, Split split, double holdout = 0.2);
 
-/// Whether `folder` holds bags rather than items: it has positions, or an x of five axes.
+/// Whether `folder` holds bags rather than items: it has positions of the training bags, or an x of five axes. Throws
+/// DataError where only positions of the test bags say so.
 bool npy_holds_bags(const std::string& folder);
 
 /// Whether `folder` holds a test set of its own.
 bool npy_has_test_set(const std::string& folder);
+
+/// Paths of those files of a data set that are there.
+std::vector<std::string> npy_files(const std::string& folder);
+
+/// Names of the files that write_npy_bags writes, those of positions only where they are known.
+inline constexpr std::array npy_export_files{"x_train.npy", "y_train.npy", "z_train.npy",    "x_test.npy",
+                                             "y_test.npy",  "z_test.npy",  "class_names.txt"};
 
 /// Throws UsageError where write_npy_bags cannot write these into a folder: it holds x.npy, y.npy or z.npy, which are
 /// not of an export, or a class has a name that a list of class names cannot hold.

@@ -21,10 +21,10 @@ class NewSet {
   // Readers look for the decisive file first: without it there is no set, whatever else is in the folder.
   void commit() {
     for (auto& [name, file] : files_) file.flush();
-    const std::string decisive = "x_train.npy";
+    const std::string decisive = npy_export_files.front();
     files_.at(decisive).remove_former();
-    for (const std::string stale : {"z_train.npy", "z_test.npy"}) {
-      if (!files_.contains(stale)) remove(folder_ + "/" + stale);
+    for (const std::string name : npy_export_files) {
+      if (!files_.contains(name)) remove(folder_ + "/" + name);
     }
     for (auto& [name, file] : files_) {
       if (name != decisive) file.commit();
