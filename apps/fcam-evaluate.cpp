@@ -94,7 +94,14 @@ std::string weights_of(const RunFolder& folder) {
   return folder.checkpoint();
 }
 
+// `inputs`: besides the data.
+void check_outputs_of(const Options& options, std::vector<std::string> inputs) {
+  for (std::string& file : data_files(options.run.data)) inputs.push_back(std::move(file));
+  check_outputs({{"csv", options.csv}, {"json", options.json}, {"plot", options.plot}, {"dump", options.dump}}, inputs);
+}
+
 Evaluation evaluate_one(Options options, const CommandLine& line, const std::string& run, const StopSignals& signals) {
+  if (!run.empty()) check_outputs_of(options, {});
   const Split split = options.split == "train" ? Split::train : Split::test;
   const auto& [loss, usual, mosaics, model] =
       load_trained(options.run, line, run.empty() ? options.model : weights_of(RunFolder{run}), split);
@@ -239,7 +246,7 @@ int evaluate_all(int argc, char** argv) {
     const RunFolder folder(run);
     for (const std::string& name : folder.names) inputs.push_back(folder.file(name));
   }
-  check_outputs({{"csv", options.csv}, {"json", options.json}, {"plot", options.plot}, {"dump", options.dump}}, inputs);
+  check_outputs_of(options, inputs);
   const StopSignals signals;
 
   std::vector<Evaluation> all;

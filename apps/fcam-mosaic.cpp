@@ -106,9 +106,7 @@ void write_csv(const std::string& path, const Mosaics& mosaics, const StopSignal
 void write_npy_folder(const std::string& folder, const Mosaics& train, const Mosaics& test,
                       const StopSignals& signals) {
   make_folder(folder);
-  const auto check = [&] { signals.check(); };
-  write_npy_bags(folder, Split::train, train, check);
-  write_npy_bags(folder, Split::test, test, check);
+  write_npy_bags(folder, train, test, [&] { signals.check(); });
 }
 
 void show(const Mosaics& mosaics, std::size_t count) {
@@ -137,7 +135,11 @@ void check_paths(const Options& options) {
       std::filesystem::equivalent(options.npy, options.data.data.substr(colon + 1), ignored)) {
     throw UsageError("npy: expected another folder than that of --data, found " + quote(options.npy));
   }
-  check_outputs({{"csv", options.csv}, {"png", options.png}});
+  std::vector<std::pair<std::string, std::string>> outputs{{"csv", options.csv}, {"png", options.png}};
+  if (is_there(options.npy)) {
+    for (const char* name : npy_export_files) outputs.emplace_back("npy", options.npy + "/" + name);
+  }
+  check_outputs(outputs, data_files(options.data));
 }
 
 int look(Options& options, const CommandLine& line) {
@@ -150,12 +152,14 @@ int look(Options& options, const CommandLine& line) {
     return make_mosaics(std::move(data), options.data, line, options.common.seed, split);
   };
   const Mosaics train = load(Split::train), test = load(Split::test);
+  require_alike(options.data, train, test);
   const Mosaics& mosaics = options.split == "train" ? train : test;
   if (!options.csv.empty() && !mosaics.knows_positions()) {
     throw UsageError("csv: expected data with known positions, found none");
   }
   const std::size_t on_sheet = options.show > 0 ? options.show : 20;
   if (!options.png.empty()) check_contact_sheet(mosaics, on_sheet);
+  if (!options.npy.empty()) check_npy_export(options.npy, train, test);
   std::cout << text << mosaics.count() << " " << options.split << " mosaics of " << mosaics.patches()
             << " patches, classes " << join(mosaics.class_names());
   if (!mosaics.ready_made()) {

@@ -128,16 +128,6 @@ void require_other_start(const RunFolder& folder, const std::string& init) {
   }
 }
 
-// Data of one's own may differ between the two.
-void require_alike(const DataOptions& data, const Mosaics& train, const Mosaics& test) {
-  const auto describe = [](const Mosaics& mosaics) {
-    return std::to_string(mosaics.patches()) + " patches " + to_string(mosaics.shape());
-  };
-  if (describe(train) == describe(test)) return;
-  throw DataError(quote(data.data) + ": expected test mosaics of " + describe(train) +
-                  ", as the training mosaics are, found " + describe(test));
-}
-
 void save_weights(const RunFolder& folder, Trainer<float>& trainer) {
   trainer.use_best();
   save(trainer.model(), folder.model());
@@ -234,6 +224,10 @@ int train(Options& options, CommandLine& line) {
                 (ended     ? " has done its " + done + " epochs"
                  : goes_on ? ", going on after epoch " + done
                            : ""));
+  if (train.knows_positions() != test.knows_positions()) {
+    progress.line(std::string("fcam-train: warning: positions are known of the ") +
+                  (train.knows_positions() ? "training" : "test") + " bags only: the others have empty cells");
+  }
   if (lost) progress.line("fcam-train: warning: no checkpoint is left of the run: it starts anew");
   write_atomically(folder.config(), "# fcam-train --config FILE runs this again\n" + line.to_toml());
   if (ended) {

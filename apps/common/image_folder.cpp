@@ -1,11 +1,8 @@
 #include "common/image_folder.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -122,23 +119,6 @@ void require_same_classes(const std::string& folder, const std::vector<std::stri
   }
 }
 
-// A file is the same under all its names.
-std::pair<std::uint64_t, std::uint64_t> identity_of(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) throw bad_input(path, "a file", "nothing of that name");
-  return {status.st_dev, status.st_ino};
-}
-
-void require_no_shared_file(const Listing& train, const Listing& test) {
-  std::map<std::pair<std::uint64_t, std::uint64_t>, const std::string*> known;
-  for (const std::string& path : train.paths) known.emplace(identity_of(path), &path);
-  for (const std::string& path : test.paths) {
-    const auto found = known.find(identity_of(path));
-    if (found == known.end()) continue;
-    throw bad_input(path, "a test image that is not used for training", "the same file as " + quote(*found->second));
-  }
-}
-
 struct Splits {
   Listing train, test;
 };
@@ -156,7 +136,7 @@ Splits list_splits(const std::string& folder, double holdout) {
     splits = {list_images(train), list_images(test)};
     require_same_classes(test, splits.test.class_names, train, splits.train.class_names);
     require_same_classes(train, splits.train.class_names, test, splits.test.class_names);
-    require_no_shared_file(splits.train, splits.test);
+    require_no_shared_file(splits.train.paths, splits.test.paths);
     return splits;
   }
   const Listing all = list_images(folder);
@@ -168,6 +148,7 @@ Splits list_splits(const std::string& folder, double holdout) {
       part.labels.push_back(all.labels[i]);
     }
   }
+  require_no_shared_file(splits.train.paths, splits.test.paths);
   return splits;
 }
 
@@ -217,6 +198,15 @@ bool has_test_folder(const std::string& folder) {
   return holds_classes(inside(folder, "train")) || holds_classes(inside(folder, "test"));
 }
 
+std::vector<std::string> image_files(const std::string& folder) {
+  if (!has_test_folder(folder)) return list_images(folder).paths;
+  std::vector<std::string> paths;
+  for (const std::string split : {"train", "test"}) {
+    for (std::string& path : list_images(inside(folder, split)).paths) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
 Images read_image_folder(const std::string& folder, Split split, const std::string& resize_to, double holdout) {
   const std::optional<Size> wanted = parse_size(resize_to);
   Splits splits = list_splits(folder, holdout);
@@ -230,7 +220,7 @@ Images read_image_folder(const std::string& folder, Split split, const std::stri
   for (const std::string& path : listing.paths) {
     Raster image = decode_image(read_bytes(path), path);
     if (wanted) {
-      image = resize(image, size.height, size.width);
+      image = resize(std::move(image), size.height, size.width);
     } else if (image.height != size.height || image.width != size.width) {
       throw bad_input(
           path, to_string(size) + " pixels (height x width) as " + quote(first) + " has",

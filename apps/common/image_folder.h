@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fcam/data/images.h"
 
@@ -9,6 +10,9 @@ namespace fcam::apps {
 
 /// Whether `folder` has its own test set, in folders train and test. Throws DataError if it is no folder.
 bool has_test_folder(const std::string& folder);
+
+/// Paths of all images. Throws DataError where read_image_folder does because of what the folders hold.
+std::vector<std::string> image_files(const std::string& folder);
 
 /// The images of one split: from FOLDER/train/CLASS and FOLDER/test/CLASS; or from FOLDER/CLASS, of which the fraction
 /// `holdout` is the test part (part_of_one_set). They are grey, (1,H,W), where every file of both splits is grey, else

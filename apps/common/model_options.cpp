@@ -22,6 +22,7 @@ struct Kind {
   std::string default_path;  // empty: there is none
   bool takes_path;
   std::function<DataSet(const DataOptions&, const std::string& path, std::uint64_t seed, Split)> load;
+  std::vector<std::string> (*files)(const std::string& path);  // that are read; none: it takes no path
 };
 
 DataSet of_images(Images images) { return {.images = std::move(images)}; }
@@ -31,20 +32,24 @@ const std::vector<Kind>& kinds() {
       {"fashion-mnist", "/usr/share/datasets/fashion-mnist", true,
        [](const DataOptions&, const std::string& path, std::uint64_t, Split split) {
          return of_images(read_fashion_mnist(path, split));
-       }},
+       },
+       mnist_files},
       {"mnist", "", true,
        [](const DataOptions&, const std::string& path, std::uint64_t, Split split) {
          return of_images(read_mnist(path, split));
-       }},
+       },
+       mnist_files},
       {"cifar10", "data/cifar-10-batches-bin", true,
        [](const DataOptions&, const std::string& path, std::uint64_t, Split split) {
          return of_images(read_cifar10(path, split));
-       }},
+       },
+       cifar10_files},
       {"cifar100", "data/cifar-100-binary", true,
        [](const DataOptions& options, const std::string& path, std::uint64_t, Split split) {
          return of_images(
              read_cifar100(path, split, options.labels == "fine" ? Cifar100Labels::fine : Cifar100Labels::coarse));
-       }},
+       },
+       cifar100_files},
       {"npy", "", true,
        [](const DataOptions& options, const std::string& path, std::uint64_t, Split split) {
          DataSet data{.held_out = !npy_has_test_set(path)};
@@ -54,16 +59,19 @@ const std::vector<Kind>& kinds() {
            data.images = read_npy_images(path, split, options.holdout);
          }
          return data;
-       }},
+       },
+       npy_files},
       {"folder", "", true,
        [](const DataOptions& options, const std::string& path, std::uint64_t, Split split) {
          return DataSet{.images = read_image_folder(path, split, options.resize, options.holdout),
                         .held_out = !has_test_folder(path)};
-       }},
+       },
+       image_files},
       {"shapes", "", false,
        [](const DataOptions&, const std::string&, std::uint64_t seed, Split split) {
          return of_images(make_shapes(seed, split));
-       }},
+       },
+       nullptr},
       {"linear", "", false,
        [](const DataOptions& options, const std::string&, std::uint64_t seed, Split split) {
          return DataSet{.images = {},
@@ -72,13 +80,15 @@ const std::vector<Kind>& kinds() {
                                                         .count = split == Split::train ? options.train : options.test,
                                                         .seed = seed,
                                                         .split = split})};
-       }},
+       },
+       nullptr},
       {"teacher", "", false,
        [](const DataOptions& options, const std::string&, std::uint64_t seed, Split split) {
          const std::size_t count = split == Split::train ? options.train : options.test;
          return DataSet{.images = {},
                         .bags = make_teacher_mosaics(make_teacher(options, seed), options.patches, count, split)};
-       }},
+       },
+       nullptr},
   };
   return all;
 }
@@ -132,7 +142,15 @@ Teacher make_teacher(const DataOptions& options, std::uint64_t seed) {
   return fcam::make_teacher({.classes = options.classes, .dimension = options.dimension, .seed = seed});
 }
 
-DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split) {
+namespace {
+
+struct Place {
+  const Kind& kind;
+  std::string path;
+};
+
+// What --data says.
+Place find_data(const DataOptions& options) {
   const std::string name = options.kind();
   const auto found = std::find_if(kinds().begin(), kinds().end(), [&](const Kind& kind) { return kind.name == name; });
   if (found == kinds().end()) throw UsageError("data: " + unknown_name(name, kind_names()));
@@ -144,13 +162,26 @@ DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split) {
   } else if (found->takes_path && path.empty()) {
     throw UsageError("data: expected " + name + ":FOLDER, found no folder");
   }
+  return {*found, path};
+}
+
+}  // namespace
+
+std::vector<std::string> data_files(const DataOptions& options) {
+  const auto [kind, path] = find_data(options);
+  return kind.files != nullptr ? kind.files(path) : std::vector<std::string>();
+}
+
+DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split) {
+  const auto [kind, path] = find_data(options);
+  const std::string& name = kind.name;
   if (!options.resize.empty() && name != "folder") {
     throw UsageError("resize: expected none with data " + quote(name) + ", found " + quote(options.resize));
   }
   if (options.labels != "fine" && name != "cifar100") {
     throw UsageError("labels: expected none with data " + quote(name) + ", found " + quote(options.labels));
   }
-  DataSet data = found->load(options, path, seed, split);
+  DataSet data = kind.load(options, path, seed, split);
   if (options.holdout != one_set_test && !data.held_out) {
     throw UsageError("holdout: expected none, as the data have a test set of their own, found " +
                      shortest(options.holdout));
@@ -160,6 +191,16 @@ DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split) {
 
 Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split) {
   return make_mosaics(load_data(options, seed, split), options, line, seed, split);
+}
+
+void require_alike(const DataOptions& data, const Mosaics& train, const Mosaics& test) {
+  const auto describe = [](const Mosaics& mosaics) {
+    return std::to_string(mosaics.patches()) + " patches " + to_string(mosaics.shape()) + " of " +
+           (mosaics.images().has_bytes() ? "bytes" : "numbers");
+  };
+  if (describe(train) == describe(test)) return;
+  throw DataError(quote(data.data) + ": expected test mosaics of " + describe(train) +
+                  ", as the training mosaics are, found " + describe(test));
 }
 
 Mosaics make_mosaics(DataSet data, DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split) {

@@ -36,6 +36,8 @@ struct DataSet {
   std::optional<Mosaics> bags = {};
   bool held_out = false;  ///< whether training and test are parts of one set
 };
+/// Throws UsageError where there are no such data, DataError where a folder cannot be read.
+std::vector<std::string> data_files(const DataOptions& options);  ///< that are there and would be read
 DataSet load_data(const DataOptions& options, std::uint64_t seed, Split split);
 
 /// The teacher of data of that kind.
@@ -44,6 +46,10 @@ Teacher make_teacher(const DataOptions& options, std::uint64_t seed);
 /// Mosaics of one split of such a data set. Where the data are ready-made bags, sets what the options say of their
 /// number and size, and throws UsageError if the user has asked for something else.
 Mosaics make_mosaics(DataSet data, DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split);
+
+/// Throws DataError unless one model can see both: data of one's own may differ in patches, shape, or bytes and
+/// numbers.
+void require_alike(const DataOptions& data, const Mosaics& train, const Mosaics& test);
 
 /// The two at once.
 Mosaics load_mosaics(DataOptions& options, const CommandLine& line, std::uint64_t seed, Split split);

@@ -11,9 +11,9 @@ namespace fs = std::filesystem;
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
-  if (fs::exists(a, ignored) && fs::exists(b, ignored)) {
-    return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
-  }
+  const bool a_there = fs::exists(a, ignored), b_there = fs::exists(b, ignored);
+  if (a_there != b_there) return false;
+  if (a_there) return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
   const auto place = [&](const std::string& path) {
     return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
   };

@@ -283,7 +283,7 @@ TEST_CASE("npy types that fcam has no numbers for are named", "[data_faults]") {
 TEST_CASE("npy numbers of every order, endian and version are read to the same data", "[data_faults]") {
   Npy files;
   const auto output = [&](const std::string& x, const std::string& y) {
-    files.write("x_train", x);
+    for (const std::string name : {"x_train", "x_test"}) files.write(name, x);
     files.write("y_train", y);
     return run_well(files.mosaic()).out;
   };

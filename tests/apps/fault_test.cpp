@@ -181,6 +181,51 @@ TEST_CASE("files of fcam-mosaic are the former or the new ones, whatever fails",
   check_every_fault(folder, command(folder, "fcam-mosaic --csv m.csv --png m.png" + tiny_data()), {"m.csv", "m.png"});
 }
 
+TEST_CASE("an export of npy files over an older one leaves the older, the new one or none, whatever fails",
+          "[faults]") {
+  const TemporaryFolder folder;
+  const auto prepare = [&](const std::string& shape, const std::string& name) {
+    run_well(command(folder, "fcam-mosaic --data shapes --train 9 --test 6 --npy " + name + " " + shape));
+  };
+  prepare("--patches 2 --foreground 0,1", "old");
+  prepare("--patches 2 --foreground 5,3", "new");
+  for (const std::string split : {"train", "test"}) fs::remove(folder.file("new/z_" + split + ".npy"));
+  const auto looks = [&](const std::string& name) {
+    const Result result = run(command(folder, "fcam-mosaic --data npy:" + name));
+    const std::string path = "npy:" + name;
+    std::string text = result.out;
+    for (std::size_t at; (at = text.find(path)) != std::string::npos;) text.erase(at, path.size());
+    if (result.code != 0) CHECK_THAT(result.err, Contains("expected one of x_train.npy, x.npy"));
+    return result.code == 0 ? text : std::to_string(result.code);
+  };
+  const std::string older = looks("old"), newer = looks("new");
+  CHECK(older != newer);
+  bool kept = false, gone = false;
+  for (const std::string& call : calls) {
+    for (std::size_t moment = 1;; ++moment) {
+      INFO(call << " " << moment);
+      REQUIRE(moment < 100);
+      fs::remove_all(folder.file("bags"));
+      fs::copy(folder.file("old"), folder.file("bags"));
+      const Result result =
+          run(with_fault(command(folder, "fcam-mosaic --data npy:new --npy bags"), fault_at(call, moment)));
+      const std::string now = looks("bags");
+      CHECK((now == older || now == newer || now == "3"));
+      CHECK_FALSE(fs::exists(folder.file("bags/x_train.npy.tmp")));
+      if (result.code == 0) {
+        CHECK(now == newer);
+        CHECK(moment > 5);  // five files
+        break;
+      }
+      check_write_error(result, "fcam-mosaic");
+      kept |= now == older;
+      gone |= now == "3";
+    }
+  }
+  CHECK(kept);
+  CHECK(gone);
+}
+
 TEST_CASE("files of fcam-flow are the former or the new ones, whatever fails", "[faults]") {
   const TemporaryFolder folder;
   check_every_fault(folder, command(folder, "fcam-flow --points 5 --csv f.csv --plot f.svg"), {"f.csv", "f.svg"});

@@ -239,4 +239,14 @@ TEST_CASE("a file that is in training and test is refused, under whatever name",
   Tree hard = two_classes();
   fs::create_hard_link(hard.folder->file("train/cat/1.png"), hard.folder->file("test/dog/9.png"));
   check_refused(hard, {"test/dog/9.png", "the same file as"});
+  // On one level, where it falls into both parts.
+  Tree level;
+  for (int i = 0; i < 9; ++i) level.grey("cat/" + std::to_string(i) + ".png");
+  CHECK_NOTHROW(level.read());
+  for (int i = 10; i < 19; ++i) {
+    const std::string number = std::to_string(i);
+    fs::create_hard_link(level.folder->file("cat/" + number.substr(1) + ".png"),
+                         level.folder->file("cat/" + number + ".png"));
+  }
+  check_refused(level, {"not used for training", "the same file as", "cat/"});
 }

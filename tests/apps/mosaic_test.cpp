@@ -5,7 +5,8 @@
 #include <random>
 #include <set>
 
-#include "support/runs.h"
+#include "support/pictures.h"
+#include "support/run_folders.h"
 
 using namespace fcam::test;
 using Catch::Contains;
@@ -236,4 +237,41 @@ TEST_CASE("options that data have no use for are refused", "[mosaic]") {
   run_well(
       command(folder, "fcam-train --data teacher --classes 5 --patches 3 --train 20 --test 20 --epochs 1 --out run"));
   run_well(command(folder, "fcam-evaluate run"));
+}
+
+TEST_CASE("an output does not take the place of a file that the data are read from", "[mosaic]") {
+  const TemporaryFolder folder;
+  run_well(command(folder, "fcam-mosaic --data shapes --train 20 --test 20 --npy bags"));
+  const Contents before = contents_of(folder.file("bags"));
+  const auto refused = [&](const std::string& command_line) {
+    CHECK_THAT(error_of(command(folder, command_line), 2), Contains("expected another file than one that is read"));
+    CHECK(contents_of(folder.file("bags")) == before);
+  };
+  std::filesystem::create_symlink("bags/y_test.npy", folder.file("link.csv"));
+  for (const std::string path : {"bags/x_train.npy", "./bags/class_names.txt", "link.csv"}) {
+    refused("fcam-mosaic --data npy:bags --csv " + path);
+  }
+  // The same by way of a folder whose files are links.
+  std::filesystem::create_directory(folder.file("other"));
+  std::filesystem::create_symlink("../bags/y_train.npy", folder.file("other/y_train.npy"));
+  refused("fcam-mosaic --data npy:bags --npy other");
+  run_well(command(folder, "fcam-train --data npy:bags --epochs 1 --focus linear --classify linear --out run"));
+  refused("fcam-evaluate run --csv bags/z_test.npy");
+  refused("fcam-evaluate --model run/model.safetensors --data npy:bags --dump bags/z_test.npy");
+  // What is beside the data and is not read is free.
+  run_well(command(folder, "fcam-mosaic --data npy:bags --csv bags/rows.csv"));
+  run_well(command(folder, "fcam-mosaic --data npy:bags --csv bags/rows.csv"));
+}
+
+TEST_CASE("an output does not take the place of an image of the data", "[mosaic]") {
+  const TemporaryFolder folder;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    std::filesystem::create_directories(folder.file("photos/" + name));
+    for (const std::string number : {"1", "2"}) {
+      write_file(folder.file("photos/" + name + "/" + number + ".png"), plain_png(4, 4, png_grey, name));
+    }
+  }
+  CHECK_THAT(error_of(command(folder, "fcam-mosaic --data folder:photos --png photos/a/1.png"), 2),
+             Contains("png: expected another file than one that is read"));
+  run_well(command(folder, "fcam-mosaic --data folder:photos --png photos/sheet.png"));
 }

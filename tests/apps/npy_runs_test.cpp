@@ -8,6 +8,7 @@
 using namespace fcam::test;
 using Catch::Contains;
 using fcam::Shape;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -152,4 +153,44 @@ TEST_CASE("npy data that do not fit together are exit code 3 and name the file",
   write_file(data + "/x_train.npy", x.substr(0, x.size() - 1));
   CHECK_THAT(error_of(train, 3), Contains("x_train.npy"));
   CHECK_FALSE(std::filesystem::exists(folder.file("run")));
+}
+
+TEST_CASE("bytes for training and numbers for the test, or the reverse, are refused by every program that sees both",
+          "[npy_runs]") {
+  const TemporaryFolder folder;
+  const std::string data = make_folder(folder, "data");
+  const std::vector<std::int64_t> labels{0, 1, 2, 3, 0, 1, 2, 3};
+  const std::vector<std::uint8_t> bytes(16, 100);
+  const std::vector<float> numbers(16, 100);
+  for (const std::string split : {"train", "test"}) fcam::write_npy(data + "/y_" + split + ".npy", {8}, labels);
+  for (const std::string with_bytes : {"train", "test"}) {
+    fcam::write_npy(data + "/x_train.npy", {8, 2}, numbers);
+    fcam::write_npy(data + "/x_test.npy", {8, 2}, numbers);
+    fcam::write_npy(data + "/x_" + with_bytes + ".npy", {8, 2}, bytes);
+    for (const std::string program : {"fcam-train --out run", "fcam-mosaic"}) {
+      CHECK_THAT(error_of(command(folder, program + " --data npy:data"), 3),
+                 Contains("expected test mosaics of 5 patches 2 of " +
+                          std::string(with_bytes == "train" ? "bytes" : "numbers")) &&
+                     Contains("found 5 patches 2 of "));
+    }
+  }
+}
+
+TEST_CASE("positions that only one split has are told; of the test alone they are refused unless x says bags",
+          "[npy_runs]") {
+  const TemporaryFolder folder;
+  const std::string bags = make_folder(folder, "bags");
+  const std::string training =
+      "fcam-train --data npy:bags --loss lv --epochs 1 --focus mlp --classify mlp --force --out run";
+  write_bags(bags, "train", 24, {5});
+  write_bags(bags, "test", 12, {5}, false);
+  CHECK_THAT(run_well(command(folder, training)).err,
+             Contains("warning: positions are known of the training bags only"));
+  fs::rename(bags + "/z_train.npy", bags + "/z_test.npy");
+  CHECK_THAT(error_of(command(folder, training), 3), Contains("expected z_train.npy beside z_test.npy"));
+  write_bags(bags, "train", 24, {1, 2, 3}, false);
+  write_bags(bags, "test", 12, {1, 2, 3});
+  CHECK_THAT(run_well(command(folder, training)).err, Contains("warning: positions are known of the test bags only"));
+  CHECK_FALSE(read_table(folder.file("run/log.csv")).text(0, "test_saif").empty());
+  CHECK(read_table(folder.file("run/log.csv")).text(0, "saif").empty());
 }

@@ -158,6 +158,23 @@ TEST_CASE("a file that is never committed leaves the former one and no temporary
   CHECK(entries_of(folder) == 1);
 }
 
+TEST_CASE("a former file can be removed before the new one takes its place, a link stays", "[base]") {
+  const TemporaryFolder folder;
+  write_file(folder.file("former"), "former");
+  std::filesystem::create_symlink("former", folder.file("link"));
+  AtomicFile file(folder.file("link"));
+  file.write("new");
+  file.remove_former();
+  CHECK_FALSE(std::filesystem::exists(folder.file("former")));
+  file.remove_former();
+  file.commit();
+  CHECK(read_file(folder.file("former")) == "new");
+  CHECK(std::filesystem::is_symlink(folder.file("link")));
+  AtomicFile device("/dev/null");
+  device.remove_former();
+  CHECK(std::filesystem::exists("/dev/null"));
+}
+
 TEST_CASE("two writers of one file do not mix: the second is refused until the first is done", "[base]") {
   const TemporaryFolder folder;
   AtomicFile first(folder.file("a"));

@@ -139,3 +139,22 @@ TEST_CASE("CIFAR-100 takes the names of the labels that are asked for", "[data]"
   check_error([&] { read_cifar100(folder.path().string(), Split::test); },
               {"fine_label_names.txt", "expected 100 class names", "found 20"});
 }
+
+TEST_CASE("a CIFAR file that serves training and test is refused, under whatever link", "[data]") {
+  const TestBatch files(records({label_0}, 'x'));
+  for (int i = 1; i <= 5; ++i) {
+    write_file(files.folder.file("data_batch_" + std::to_string(i) + ".bin"), records({label_3}, 'y'));
+  }
+  CHECK(read_cifar10(files.folder.path().string(), Split::train).count() == 5);
+  std::filesystem::remove(files.folder.file("data_batch_4.bin"));
+  std::filesystem::create_hard_link(files.path, files.folder.file("data_batch_4.bin.gz"));
+  for (const Split split : {Split::train, Split::test}) {
+    check_error([&] { read_cifar10(files.folder.path().string(), split); },
+                {"test_batch.bin", "not used for training", "the same file as", "data_batch_4.bin.gz"});
+  }
+  CHECK(cifar10_files(files.folder.path().string()).size() == 6);
+  const TemporaryFolder hundred;
+  write_file(hundred.file("train.bin"), records({label_0 + label_0}, 'x'));
+  std::filesystem::create_symlink("train.bin", hundred.file("test.bin"));
+  check_error([&] { read_cifar100(hundred.path().string(), Split::train); }, {"test.bin", "train.bin"});
+}

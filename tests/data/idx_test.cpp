@@ -158,3 +158,24 @@ TEST_CASE("an IDX label out of range is refused with its index", "[data]") {
   const Files files(idx_images(20, 2, 2), labels);
   check_error([&] { files.read(); }, {files.labels, "expected labels below 10", "found 10 at index 13"});
 }
+
+TEST_CASE("IDX images that serve training and test are refused, under whatever link", "[data]") {
+  const Files files(idx_images(10, 2, 2), idx_labels(10));
+  write_file(files.folder.file("t10k-labels-idx1-ubyte"), idx_labels(10));
+  const std::string test = files.folder.file("t10k-images-idx3-ubyte");
+  std::filesystem::create_symlink("train-images-idx3-ubyte", test);
+  for (const bool hard : {false, true}) {
+    if (hard) {
+      std::filesystem::remove(test);
+      std::filesystem::create_hard_link(files.images, test);
+    }
+    for (const Split split : {Split::train, Split::test}) {
+      check_error([&] { read_mnist(files.folder.path().string(), split); },
+                  {"t10k-images-idx3-ubyte", "not used for training", "the same file as", "train-images-idx3-ubyte"});
+    }
+  }
+  std::filesystem::remove(test);
+  write_file(test, idx_images(10, 2, 2));
+  CHECK(read_mnist(files.folder.path().string(), Split::test).count() == 10);
+  CHECK(mnist_files(files.folder.path().string()).size() == 4);
+}

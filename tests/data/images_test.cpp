@@ -117,7 +117,15 @@ TEST_CASE("a class is found by its name or its number, the name first", "[data]"
   CHECK(find_class(two_names, "dog") == 1);
   CHECK(find_class(two_names, "0") == 0);
   CHECK(find_class({"7", "1", "0"}, "0") == 2);
-  CHECK(find_class({"7", "1", "0"}, "2") == 2);
+  CHECK(find_class({"0", "1", "cat"}, "2") == 2);
+}
+
+TEST_CASE("where classes are called by numbers of others, a number is a name or refused", "[data]") {
+  CHECK(find_class({"1", "10", "2"}, "2") == 2);
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"7", "1", "0"}, std::vector<std::string>{"cat", "dog", "3"}}) {
+    check_error<UsageError>([&] { find_class(names, "2"); }, {"class: expected one of the names", "found '2'"});
+  }
 }
 
 TEST_CASE("a class that does not exist is refused with the names that do", "[data]") {

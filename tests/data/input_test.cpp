@@ -72,3 +72,17 @@ TEST_CASE("counts of elements saturate instead of overflowing", "[data]") {
   CHECK(saturating_count({most / 2 + 1, 2}) == most);
   CHECK(saturating_count({most, most, 0}) == 0);
 }
+
+TEST_CASE("what is quoted of a file is cut where it is long", "[data]") {
+  CHECK(quote_start("short") == "'short'");
+  CHECK(quote_start(std::string(80, 'x')) == quote(std::string(80, 'x')));
+  CHECK(quote_start(std::string(81, 'x')) == quote(std::string(80, 'x')) + "... of 81 bytes");
+}
+
+TEST_CASE("files are found under the first of their names, those that are there", "[data]") {
+  const TemporaryFolder folder;
+  for (const std::string name : {"a.gz", "b", "b.gz"}) write_file(folder.file(name), name);
+  CHECK(files_there(folder.path().string(), {{"a", "a.gz"}, {"none"}, {"b", "b.gz"}}) ==
+        std::vector<std::string>{folder.file("a.gz"), folder.file("b")});
+  CHECK(files_there(folder.file("none"), {{"a"}}).empty());
+}

@@ -273,7 +273,7 @@ TEST_CASE("numbers of mosaics and patches out of range are refused", "[data]") {
 TEST_CASE("classes without images, and no background at all, are refused", "[data]") {
   const Images images({1}, std::vector<float>(2), {0, 1}, {"a", "b", "missing"});
   check_error<UsageError>([&] { Mosaics(images, {.foreground = {"missing"}}); },
-                          {"expected images of class 'missing'", "found none"});
+                          {"expected images of class 'missing' in the training set", "found none"});
   check_error<UsageError>(
       [&] {
         Mosaics(images, {.foreground = {"a"}, .background = {"b", "missing"}});

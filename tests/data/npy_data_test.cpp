@@ -129,6 +129,22 @@ TEST_CASE("npy items of an unsuitable rank are refused", "[data]") {
   check_error([&] { files.images(); }, {"found 1x1x1x2x2"});
 }
 
+TEST_CASE("a bad number of one set is named by its place in the file, not in the part", "[data]") {
+  NpyFolder files;
+  std::filesystem::remove(files.folder.file("z_test.npy"));
+  std::vector<float> values(40);
+  std::vector<std::int64_t> labels(40);
+  files.with<std::int64_t>("y", {40}, labels);
+  for (const std::size_t bad : {std::size_t{0}, std::size_t{17}, std::size_t{39}}) {
+    std::fill(values.begin(), values.end(), 0.0F);
+    values[bad] = std::nanf("");
+    files.with("x", {40, 1}, values);
+    for (const Split split : {Split::train, Split::test}) {
+      check_error([&] { files.images(split); }, {"x.npy", "found nan at flat index " + std::to_string(bad)});
+    }
+  }
+}
+
 TEST_CASE("npy numbers that are not finite, or not as float, are refused with their index", "[data]") {
   NpyFolder files;
   files.with<std::int64_t>("y_train", {2}, {0, 1});
@@ -137,7 +153,7 @@ TEST_CASE("npy numbers that are not finite, or not as float, are refused with th
   files.with<double>("x_train", {2, 2}, {0, -std::numeric_limits<double>::infinity(), 2, 3});
   check_error([&] { files.images(); }, {"found -inf at flat index 1"});
   files.with<double>("x_train", {2, 2}, {1e300, 1, 2, 3});
-  check_error([&] { files.images(); }, {"found inf at flat index 0"});
+  check_error([&] { files.images(); }, {"found 1e+300 at flat index 0"});
 }
 
 TEST_CASE("a missing npy file is named", "[data]") {
@@ -211,13 +227,40 @@ TEST_CASE("npy bags of an unsuitable rank are refused", "[data]") {
 
 TEST_CASE("npy data are bags if they have positions or five axes", "[data]") {
   NpyFolder files;
+  std::filesystem::remove(files.folder.file("z_test.npy"));
   files.with("x_train", {1, 1, 1, 2}, counting(2));
   CHECK_FALSE(npy_holds_bags(files.path()));
   files.with<std::int64_t>("z_train", {1}, {0});
   CHECK(npy_holds_bags(files.path()));
-  NpyFolder images;
+  NpyFolder images;  // with positions of the test alone
   images.with("x_train", {1, 1, 1, 1, 2}, counting(2));
   CHECK(npy_holds_bags(images.path()));
+}
+
+TEST_CASE("npy positions of the test alone do not make bags of three or four axes, nor are they left out", "[data]") {
+  NpyFolder files;
+  for (const Shape& shape : {Shape{2, 1, 2}, Shape{1, 1, 2, 2}}) {
+    files.with("x_train", shape, counting(4));
+    check_error([&] { npy_holds_bags(files.path()); },
+                {files.path(), "expected z_train.npy beside z_test.npy", "found no such file"});
+  }
+}
+
+TEST_CASE("one npy file is not both training and test set", "[data]") {
+  NpyFolder files;
+  files.with("x_train", {2, 2}, counting(4)).with<std::int64_t>("y_train", {2}, {0, 1});
+  files.with<std::int64_t>("y_test", {2}, {0, 1});
+  for (const bool hard : {false, true}) {
+    std::filesystem::remove(files.folder.file("x_test.npy"));
+    if (hard) {
+      std::filesystem::create_hard_link(files.folder.file("x_train.npy"), files.folder.file("x_test.npy"));
+    } else {
+      std::filesystem::create_symlink("x_train.npy", files.folder.file("x_test.npy"));
+    }
+    for (const Split split : {Split::train, Split::test}) {
+      check_error([&] { files.images(split); }, {"x_test.npy", "not used for training", "x_train.npy"});
+    }
+  }
 }
 
 TEST_CASE("npy data that come as one set are cut into a training and a test part", "[data]") {
@@ -270,6 +313,12 @@ TEST_CASE("npy files of one set beside files of two are refused", "[data]") {
   NpyFolder files;
   files.with("x", {2, 2}, counting(4)).with("x_train", {2, 2}, counting(4));
   check_error([&] { files.images(); }, {files.path(), "either x.npy or x_train.npy", "found both"});
+  for (const std::string stray : {"y", "z"}) {
+    NpyFolder two;
+    two.with("x_train", {2, 2}, counting(4)).with<std::int64_t>("y_train", {2}, {0, 1});
+    two.with<std::int64_t>(stray, {2}, {0, 1});
+    check_error([&] { two.images(); }, {two.path(), "found both endings", stray + ".npy' beside x_train.npy"});
+  }
 }
 
 TEST_CASE("npy classes have the names of class_names.txt", "[data]") {
@@ -285,8 +334,7 @@ TEST_CASE("bags written as npy are read back the same", "[data]") {
   const TemporaryFolder folder;
   const Images images({2, 1, 2}, counting(40), {0, 1, 2, 0, 1, 2, 0, 1, 2, 2}, {"a b", "b", "c"});
   const Mosaics drawn_ones(images, {.patches = 3, .count = 20, .foreground = {"b", "a b"}});
-  write_npy_bags(folder.path().string(), Split::train, drawn_ones);
-  write_npy_bags(folder.path().string(), Split::test, drawn_ones);
+  write_npy_bags(folder.path().string(), drawn_ones, drawn_ones);
   for (const Split split : {Split::train, Split::test}) {
     const Mosaics bags = read_npy_bags(folder.path().string(), split);
     CHECK(bags.class_names() == std::vector<std::string>{"b", "a b"});
@@ -302,6 +350,49 @@ TEST_CASE("bags written as npy are read back the same", "[data]") {
       }
     }
   }
+}
+
+TEST_CASE("nothing of an older export is read with a new one", "[data]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path().string();
+  const auto bags = [](Integers z) {
+    return Mosaics::from_bags(Images({1}, counting(6), {0, 0, 0, 0, 0, 0}, {"p"}), 2, {0, 1, 0}, {z.begin(), z.end()},
+                              {"a", "b"});
+  };
+  write_npy_bags(path, bags({0, 1, 1}), bags({1, 1, 1}));
+  CHECK(read_npy_bags(path, Split::test).knows_positions());
+  write_npy_bags(path, bags({}), bags({}));
+  CHECK_FALSE(std::filesystem::exists(folder.file("z_train.npy")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("z_test.npy")));
+  CHECK(read_npy_shape(folder.file("x_test.npy")) == Shape{3, 2, 1});
+}
+
+TEST_CASE("an export into a folder with files of another data set is refused, and changes nothing", "[data]") {
+  const Mosaics bags = Mosaics::from_bags(Images({1}, counting(2), {0, 0}, {"p"}), 2, {0}, {}, {"a"});
+  for (const std::string name : {"x.npy", "y.npy", "z.npy"}) {
+    const TemporaryFolder folder;
+    write_file(folder.file(name), "somebody's");
+    check_error<UsageError>([&] { write_npy_bags(folder.path().string(), bags, bags); },
+                            {"npy: expected a folder without files of another data set", "found " + name});
+    CHECK(read_file(folder.file(name)) == "somebody's");
+    CHECK_FALSE(std::filesystem::exists(folder.file("x_train.npy")));
+  }
+}
+
+TEST_CASE("class names that a list cannot hold are refused before anything is written", "[data]") {
+  const TemporaryFolder folder;
+  const std::string outer_blank = " a", line_end = "a\nb", carriage = "a\rb", zero("a\0b", 3);
+  for (const std::string& name :
+       {outer_blank, line_end, carriage, zero, std::string("a "), std::string("\ta"), std::string(),
+        std::string("\xef\xbb\xbf"
+                    "a")}) {
+    const Mosaics bags = Mosaics::from_bags(Images({1}, counting(2), {0, 0}, {"p"}), 2, {0}, {}, {"good", name});
+    check_error<UsageError>([&] { write_npy_bags(folder.path().string(), bags, bags); },
+                            {"npy: expected class names that lines of a text can hold", "found " + quote(name)});
+  }
+  const Mosaics twice = Mosaics::from_bags(Images({1}, counting(2), {0, 0}, {"p"}), 2, {0}, {}, {"a", "a"});
+  check_error<UsageError>([&] { write_npy_bags(folder.path().string(), twice, twice); }, {"'a' again"});
+  CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("the hash of bags changes with whatever they hold", "[data]") {

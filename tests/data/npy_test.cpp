@@ -195,3 +195,24 @@ TEST_CASE("write_npy says where it could not write", "[data]") {
   const TemporaryFolder folder;
   check_error<WriteError>([&] { write_npy<float>(folder.file("none/a.npy"), {1}, {0}); }, {"none/a.npy"});
 }
+
+TEST_CASE("what an npy header holds does not decide how long a message gets", "[data]") {
+  const std::string much(30000, 'k'), axes = [] {
+    std::string text = "(";
+    for (int i = 0; i < 9000; ++i) text += "1, ";
+    return text + ")";
+  }();
+  for (const std::string& text :
+       {"{'" + much + "': 1}", "{'descr': '" + much + "'}", header(much, "(1,)"), header("<f4", axes)}) {
+    const TemporaryFolder folder;
+    write_file(folder.file("bad.npy"), npy(text, "abcd"));
+    std::string message;
+    try {
+      read_npy(folder.file("bad.npy"));
+    } catch (const DataError& error) {
+      message = error.what();
+    }
+    CHECK(message.size() > 20);
+    CHECK(message.size() < 400);
+  }
+}

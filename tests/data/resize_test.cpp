@@ -2,6 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 using namespace fcam;
 
 namespace {
@@ -17,7 +21,25 @@ Bytes resized(const Raster& image, std::size_t height, std::size_t width) {
   return result.pixels;
 }
 
+// Most memory, in KiB, of a process that makes a large image and shrinks it.
+long peak_of_shrinking(std::size_t side, std::size_t to) {
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(resize({side, side, 1, Bytes(side * side, 7)}, to, to).pixels.front() == 7 ? 0 : 1);
+  }
+  int status = -1;
+  rusage usage{};
+  REQUIRE(wait4(child, &status, 0, &usage) == child);
+  REQUIRE(status == 0);
+  return usage.ru_maxrss;
+}
+
 }  // namespace
+
+TEST_CASE("an image that is shrunk takes no memory beside its own", "[data]") {
+  constexpr std::size_t side = 4096, own = side * side / 1024;
+  CHECK(peak_of_shrinking(side, 8) - peak_of_shrinking(64, 8) < static_cast<long>(own + own / 2));
+}
 
 TEST_CASE("an image of the wanted size stays as it is", "[data]") {
   CHECK(resized({2, 2, 1, {1, 200, 30, 4}}, 2, 2) == Bytes{1, 200, 30, 4});

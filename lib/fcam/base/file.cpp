@@ -58,6 +58,13 @@ bool names_descriptor(std::string_view path) {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
 }
 
+// A new name, or that one is gone, must itself survive a power cut; a file system that cannot sync a folder has done
+// what it can.
+void sync_folder_of(const std::string& path) {
+  const Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.number() >= 0) static_cast<void>(::fsync(folder.number()));
+}
+
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
   throw WriteError(quote(path) + ": expected to write it, found: " + why);
 }
@@ -150,6 +157,13 @@ void AtomicFile::flush() {
   state_->kept.clear();
 }
 
+void AtomicFile::remove_former() {
+  const State& s = *state_;
+  if (s.temporary.empty()) return;
+  if (::unlink(s.target.c_str()) != 0 && errno != ENOENT) fail(s.path, reason());
+  sync_folder_of(s.target);
+}
+
 void AtomicFile::commit() {
   flush();
   State& s = *state_;
@@ -164,9 +178,7 @@ void AtomicFile::commit() {
     s.fail_and_remove();
   }
   s.temporary.clear();
-  // The new name itself must survive a power cut; a file system that cannot sync a folder has done what it can.
-  const Descriptor folder(::open(folder_of(s.target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.number() >= 0) static_cast<void>(::fsync(folder.number()));
+  sync_folder_of(s.target);
 }
 
 void write_atomically(const std::string& path, std::string_view bytes) {

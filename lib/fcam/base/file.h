@@ -23,6 +23,8 @@ class AtomicFile {
   void write(std::string_view bytes);
   /// Writes what was kept back.
   void flush();
+  /// Removes the former file; until commit there is none. For files that are only right together. Throws WriteError.
+  void remove_former();
   /// Gives the file its name; to be called once, at the end. Throws WriteError.
   void commit();
 

@@ -10,8 +10,9 @@
 
 namespace fcam {
 
-std::vector<std::string> read_class_names(const std::string& path) {
-  const std::string text = read_bytes(path);
+namespace {
+
+std::vector<std::string> parse(std::string_view text, const std::string& path) {
   std::string_view rest = text;
   if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
   if (rest.find('\0') != std::string_view::npos) throw bad_input(path, "class names in UTF-8", "a zero byte (UTF-16?)");
@@ -25,7 +26,7 @@ std::vector<std::string> read_class_names(const std::string& path) {
     if (first == std::string_view::npos) continue;
     line = line.substr(first, line.find_last_not_of(" \t") + 1 - first);
     if (!known.emplace(line).second) {
-      throw bad_input(path, "every class name once", quote(line) + " again in line " + std::to_string(number));
+      throw bad_input(path, "every class name once", quote_start(line) + " again in line " + std::to_string(number));
     }
     names.emplace_back(line);
   }
@@ -33,12 +34,39 @@ std::vector<std::string> read_class_names(const std::string& path) {
   return names;
 }
 
+// Whether a line of just this name holds it.
+bool survives(const std::string& name) {
+  try {
+    return parse(name + "\n", "") == std::vector{name};
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> read_class_names(const std::string& path) { return parse(read_bytes(path), path); }
+
 std::vector<std::string> read_class_names(const std::string& path, std::size_t count) {
   std::vector<std::string> names = read_class_names(path);
   if (names.size() != count) {
     throw bad_input(path, std::to_string(count) + " class names", std::to_string(names.size()));
   }
   return names;
+}
+
+std::string class_names_text(const std::vector<std::string>& names, const std::string& who) {
+  std::string text;
+  std::set<std::string_view> known;
+  for (const std::string& name : names) {
+    if (!survives(name)) {
+      throw UsageError(who + ": expected class names that lines of a text can hold, found " + quote(name));
+    }
+    if (!known.insert(name).second)
+      throw UsageError(who + ": expected every class name once, found " + quote(name) + " again");
+    text += name + "\n";
+  }
+  return text;
 }
 
 std::vector<std::string> numbers_as_names(std::size_t count) {

@@ -75,16 +75,23 @@ IdxFile read_idx_file(const std::string& path, std::uint32_t magic) {
   return file;
 }
 
-Images read_split(const std::string& folder, Split split, std::vector<std::string> class_names) {
-  const auto find = [&](const std::string& what, const std::string& axes) {
-    const std::string stem = (split == Split::train ? "train-" : "t10k-") + what;
-    std::vector<std::string> names;
-    for (const std::string separator : {"-", "."}) {
-      for (const std::string ending : {"", ".gz"}) names.push_back(stem + separator + "idx" + axes + "-ubyte" + ending);
+// Names of the file of "images" or "labels", in the order in which they are looked for.
+std::vector<std::string> names_of(const std::string& what, Split split) {
+  std::vector<std::string> names;
+  for (const std::string separator : {"-", "."}) {
+    for (const std::string ending : {"", ".gz"}) {
+      names.push_back((split == Split::train ? "train-" : "t10k-") + what + separator +
+                      (what == "images" ? "idx3" : "idx1") + "-ubyte" + ending);
     }
-    return find_file(folder, names);
-  };
-  const std::string images = find("images", "3"), labels = find("labels", "1");
+  }
+  return names;
+}
+
+Images read_split(const std::string& folder, Split split, std::vector<std::string> class_names) {
+  const std::string images = find_file(folder, names_of("images", split)),
+                    labels = find_file(folder, names_of("labels", split));
+  require_no_shared_file(files_there(folder, {names_of("images", Split::train)}),
+                         files_there(folder, {names_of("images", Split::test)}));
   return read_idx(images, labels, std::move(class_names));
 }
 
@@ -115,6 +122,11 @@ Images read_fashion_mnist(const std::string& folder, Split split) {
 
 Images read_mnist(const std::string& folder, Split split) {
   return read_split(folder, split, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
+}
+
+std::vector<std::string> mnist_files(const std::string& folder) {
+  return files_there(folder, {names_of("images", Split::train), names_of("labels", Split::train),
+                              names_of("images", Split::test), names_of("labels", Split::test)});
 }
 
 }  // namespace fcam

@@ -55,7 +55,8 @@ class Images {
 /// A hash of shape, labels, class names and content (FNV-1a, 64 bits), the same on every machine.
 std::uint64_t content_hash(const Images& images);
 
-/// Number of a class given by its name or by its number. Throws UsageError with the names that exist.
+/// Number of a class given by its name, or by its number unless a class has the number of another for its name. Throws
+/// UsageError with the names that exist.
 int find_class(const std::vector<std::string>& class_names, const std::string& name_or_number);
 
 }  // namespace fcam

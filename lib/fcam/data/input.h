@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fcam/base/error.h"
@@ -13,6 +14,9 @@ namespace fcam {
 
 /// The error "'path': expected X, found Y".
 DataError bad_input(const std::string& path, const std::string& expected, const std::string& found);
+
+/// quote() of what was found in a file, cut where it is long: that must not decide how long a message gets.
+std::string quote_start(std::string_view text);
 
 /// Number of elements of a shape that came from a file: the largest std::size_t where the product does not fit into
 /// one.
@@ -41,5 +45,12 @@ bool has_file(const std::string& folder, const std::string& name);
 
 /// Path of the first of `names` that `folder` holds. Throws DataError, with all names, if it holds none of them.
 std::string find_file(const std::string& folder, const std::vector<std::string>& names);
+
+/// Paths of those files that `folder` holds, each under the first of its names that is there.
+std::vector<std::string> files_there(const std::string& folder, const std::vector<std::vector<std::string>>& names);
+
+/// Throws DataError where a file that test items are read from is one that training items are read from, under whatever
+/// name or link.
+void require_no_shared_file(const std::vector<std::string>& train, const std::vector<std::string>& test);
 
 }  // namespace fcam

@@ -108,7 +108,10 @@ Mosaics::Mosaics(Images images, const MosaicOptions& options)
     }
   }
   for (std::size_t c = 0; c < names.size(); ++c) {
-    check_options(!taken[c] || images_of[c] > 0, "images of class " + quote(names[c]), "none");
+    check_options(
+        !taken[c] || images_of[c] > 0,
+        "images of class " + quote(names[c]) + " in the " + (split_ == Split::train ? "training" : "test") + " set",
+        "none");
   }
   check_options(patches_ == 1 || !background_.empty(), "a background class for mosaics of more than one patch", "none");
   for (const std::size_t c : classes) class_names_.push_back(names[c]);

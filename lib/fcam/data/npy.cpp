@@ -14,6 +14,7 @@ namespace fcam {
 namespace {
 
 constexpr std::string_view npy_magic = "\x93NUMPY";
+constexpr std::size_t most_axes = 64;  // of numpy
 constexpr const char* supported_types = "numbers of type u1, f4, f8, i4 or i8";
 
 struct Header {
@@ -45,14 +46,14 @@ class HeaderParser {
         shape = parse_shape();
       } else {
         throw bad_input(path_, "an npy header with the keys descr, fortran_order and shape, each once",
-                        "key " + quote(key));
+                        "key " + quote_start(key));
       }
       if (!take(',') && !at('}')) fail("',' or '}'");
     }
     skip_space();
     if (at_ < text_.size()) fail("nothing after the closing '}'");
     if (!descr || !fortran_order || !shape) {
-      throw bad_input(path_, "an npy header with the keys descr, fortran_order and shape", quote(text_));
+      throw bad_input(path_, "an npy header with the keys descr, fortran_order and shape", quote_start(text_));
     }
     Header header = header_of(*descr);
     header.fortran_order = *fortran_order;
@@ -121,6 +122,7 @@ class HeaderParser {
     bool comma = true;
     while (!take(')')) {
       if (!comma) fail("',' or ')'");
+      if (shape.size() == most_axes) fail("at most " + std::to_string(most_axes) + " axes");
       shape.push_back(parse_size());
       comma = take(',');
     }
@@ -139,7 +141,7 @@ class HeaderParser {
         header.type == "u1" || header.type == "f4" || header.type == "f8" || header.type == "i4" || header.type == "i8";
     if (!known || orders.find(descr[0]) == std::string::npos) {
       const bool objects = descr.find('O') != std::string::npos;
-      throw bad_input(path_, supported_types, quote(descr) + (objects ? " (pickled Python objects)" : ""));
+      throw bad_input(path_, supported_types, quote_start(descr) + (objects ? " (pickled Python objects)" : ""));
     }
     header.big_endian = descr[0] == '>';
     return header;
@@ -269,7 +271,7 @@ Shape read_npy_shape(const std::string& path) {
 }
 
 template <class T>
-NpyWriter<T>::NpyWriter(const std::string& path, const Shape& shape) : file_(path), missing_(element_count(shape)) {
+NpyWriter<T>::NpyWriter(AtomicFile& file, const Shape& shape) : file_(file), missing_(element_count(shape)) {
   std::string dict = std::string("{'descr': '") + type_name<T> + "', 'fortran_order': False, 'shape': (";
   for (const std::size_t size : shape) dict += std::to_string(size) + ", ";
   dict += "), }";
@@ -298,15 +300,17 @@ void NpyWriter<T>::append(const T* values, std::size_t count) {
 template <class T>
 void NpyWriter<T>::finish() {
   assert(missing_ == 0);
-  file_.commit();
+  file_.flush();
 }
 
 template <class T>
 void write_npy(const std::string& path, const Shape& shape, const std::vector<T>& values) {
   assert(element_count(shape) == values.size());
-  NpyWriter<T> writer(path, shape);
+  AtomicFile file(path);
+  NpyWriter<T> writer(file, shape);
   writer.append(values.data(), values.size());
   writer.finish();
+  file.commit();
 }
 
 template class NpyWriter<std::uint8_t>;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fcam/base/text.h"
 #include "fcam/data/class_names.h"
 #include "fcam/data/holdout.h"
 #include "fcam/data/input.h"
@@ -16,15 +17,23 @@ constexpr std::size_t most_classes = 100000;  // each has a name in memory, so a
 
 constexpr const char* names_file = "class_names.txt";
 
+// Names of arrays: those of one set, and those of two.
+const std::vector<std::vector<std::string>> plain_names{{"x.npy"}, {"y.npy"}, {"z.npy"}},
+    split_names{{"x_train.npy"}, {"y_train.npy"}, {"z_train.npy"}, {"x_test.npy"}, {"y_test.npy"}, {"z_test.npy"}};
+
 // Where the files of a data set are.
 class Source {
  public:
   explicit Source(std::string folder) : folder_(std::move(folder)), plain_(has("x.npy")) {
-    if (plain_ && (has("x_train.npy") || has("x_test.npy"))) {
-      throw bad_input(folder_, "either x.npy or x_train.npy and x_test.npy", "both");
-    }
+    const auto others = files_there(folder_, plain_ ? split_names : plain_names);
     if (!plain_) find_file(folder_, {"x_train.npy", "x.npy"});
+    if (!others.empty()) {
+      throw bad_input(folder_, "either x.npy or x_train.npy, and the same ending for the others",
+                      "both endings: " + quote(others[0]) + " beside " + (plain_ ? "x.npy" : "x_train.npy"));
+    }
     is_one_set_ = plain_ || !(has("x_test.npy") || has("y_test.npy") || has("z_test.npy"));
+    if (!is_one_set_)
+      require_no_shared_file(files_there(folder_, {{"x_train.npy"}}), files_there(folder_, {{"x_test.npy"}}));
   }
 
   const std::string& folder() const { return folder_; }
@@ -86,6 +95,23 @@ Labels read_labels(const Source& source, Split split) {
   return result;
 }
 
+// Of all that the file holds, so that the index is that in the file.
+void require_finite(const NpyArray& array, const std::string& path) {
+  std::visit(
+      [&](const auto& values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        if constexpr (std::floating_point<T>) {
+          const auto bad = std::find_if(values.begin(), values.end(),
+                                        [](T value) { return !std::isfinite(static_cast<float>(value)); });
+          if (bad == values.end()) return;
+          throw bad_input(
+              path, "finite numbers within the range of float",
+              shortest(static_cast<double>(*bad)) + " at flat index " + std::to_string(bad - values.begin()));
+        }
+      },
+      array.values);
+}
+
 // An array of items behind `leading` axes.
 struct Items {
   std::string path;
@@ -105,6 +131,7 @@ Items read_items(const Source& source, Split split, std::size_t leading) {
   }
   if (saturating_count(shape) == 0)
     throw bad_input(items.path, "at least one number", "no samples: shape " + to_string(shape));
+  require_finite(items.array, items.path);
   if (shape.size() == leading + 2) items.shape.push_back(1);
   items.shape.insert(items.shape.end(), shape.begin() + static_cast<std::ptrdiff_t>(leading), shape.end());
   return items;
@@ -140,19 +167,9 @@ void require_count(const std::string& path, std::size_t expected, std::size_t fo
 }
 
 template <class T>
-std::vector<float> to_finite_floats(const std::string& path, std::vector<T> values) {
-  std::vector<float> floats;
-  if constexpr (std::same_as<T, float>) {
-    floats = std::move(values);
-  } else {
-    floats.assign(values.begin(), values.end());
-  }
-  const auto bad = std::find_if(floats.begin(), floats.end(), [](float value) { return !std::isfinite(value); });
-  if (bad != floats.end()) {
-    throw bad_input(path, "finite numbers within the range of float",
-                    std::to_string(*bad) + " at flat index " + std::to_string(bad - floats.begin()));
-  }
-  return floats;
+std::vector<float> to_floats(std::vector<T> values) {
+  if constexpr (std::same_as<T, float>) return values;
+  return {values.begin(), values.end()};
 }
 
 Images make_images(Items items, std::vector<int> labels, std::vector<std::string> class_names) {
@@ -162,7 +179,7 @@ Images make_images(Items items, std::vector<int> labels, std::vector<std::string
         if constexpr (std::same_as<T, std::uint8_t>) {
           return Images(std::move(items.shape), std::move(values), std::move(labels), std::move(class_names));
         } else {
-          return Images(std::move(items.shape), to_finite_floats(items.path, std::move(values)), std::move(labels),
+          return Images(std::move(items.shape), to_floats(std::move(values)), std::move(labels),
                         std::move(class_names));
         }
       },
@@ -204,7 +221,23 @@ Mosaics read_npy_bags(const std::string& folder, Split split, double holdout) {
 bool npy_holds_bags(const std::string& folder) {
   const Source source(folder);
   const Shape shape = read_npy_shape(source.path('x', Split::train));
-  return shape.size() == 5 || source.has(source.name('z', Split::train));
+  if (shape.size() == 5) return true;
+  const std::string train = source.name('z', Split::train), test = source.name('z', Split::test);
+  if (source.has(test) && !source.has(train)) {
+    throw bad_input(folder,
+                    train + " beside " + test + ", as x of " + std::to_string(shape.size()) +
+                        " axes are bags only with positions of the training bags",
+                    "no such file in this folder");
+  }
+  return source.has(train);
+}
+
+std::vector<std::string> npy_files(const std::string& folder) {
+  std::vector<std::string> paths = files_there(folder, {{names_file}});
+  for (const auto* names : {&plain_names, &split_names}) {
+    for (std::string& path : files_there(folder, *names)) paths.push_back(std::move(path));
+  }
+  return paths;
 }
 
 bool npy_has_test_set(const std::string& folder) { return !Source(folder).is_one_set(); }

@@ -1,20 +1,54 @@
-#include "fcam/data/npy.h"
-
+#include <cassert>
 #include <cstdint>
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "fcam/base/error.h"
+#include "fcam/data/class_names.h"
+#include "fcam/data/npy.h"
 
 namespace fcam {
 namespace {
 
-std::string path_in(const std::string& folder, char letter, Split split) {
-  return folder + "/" + letter + "_" + to_string(split) + ".npy";
-}
+// The files of a set, written aside until all are whole.
+class NewSet {
+ public:
+  explicit NewSet(std::string folder) : folder_(std::move(folder)) {}
+
+  AtomicFile& file(const std::string& name) { return files_.try_emplace(name, folder_ + "/" + name).first->second; }
+
+  // Readers look for the decisive file first: without it there is no set, whatever else is in the folder.
+  void commit() {
+    for (auto& [name, file] : files_) file.flush();
+    const std::string decisive = npy_export_files.front();
+    files_.at(decisive).remove_former();
+    for (const std::string name : npy_export_files) {
+      if (!files_.contains(name)) remove(folder_ + "/" + name);
+    }
+    for (auto& [name, file] : files_) {
+      if (name != decisive) file.commit();
+    }
+    files_.at(decisive).commit();
+  }
+
+ private:
+  static void remove(const std::string& path) {
+    std::error_code error;
+    std::filesystem::remove(path, error);
+    if (error) throw WriteError(quote(path) + ": expected to remove it, found: " + error.message());
+  }
+
+  std::string folder_;
+  std::map<std::string, AtomicFile> files_;
+};
 
 template <class T, class ItemOf>
-void write_items(const std::string& path, const Mosaics& mosaics, const std::function<void()>& on_mosaic,
+void write_items(AtomicFile& file, const Mosaics& mosaics, const std::function<void()>& on_mosaic,
                  const ItemOf& item_of) {
   Shape shape{mosaics.count(), mosaics.patches()};
   shape.insert(shape.end(), mosaics.shape().begin(), mosaics.shape().end());
-  NpyWriter<T> writer(path, shape);
+  NpyWriter<T> writer(file, shape);
   Mosaic mosaic;
   for (std::size_t i = 0; i < mosaics.count(); ++i) {
     if (on_mosaic) on_mosaic();
@@ -25,8 +59,8 @@ void write_items(const std::string& path, const Mosaics& mosaics, const std::fun
 }
 
 template <class NumberOf>
-void write_numbers(const std::string& path, const Mosaics& mosaics, const NumberOf& number_of) {
-  NpyWriter<std::int64_t> writer(path, {mosaics.count()});
+void write_numbers(AtomicFile& file, const Mosaics& mosaics, const NumberOf& number_of) {
+  NpyWriter<std::int64_t> writer(file, {mosaics.count()});
   Mosaic mosaic;
   for (std::size_t i = 0; i < mosaics.count(); ++i) {
     mosaics.draw(i, mosaic);
@@ -36,24 +70,43 @@ void write_numbers(const std::string& path, const Mosaics& mosaics, const Number
   writer.finish();
 }
 
+void write_split(NewSet& set, Split split, const Mosaics& mosaics, const std::function<void()>& on_mosaic) {
+  const auto file = [&](char letter) -> AtomicFile& {
+    return set.file(std::string(1, letter) + "_" + to_string(split) + ".npy");
+  };
+  const Images& images = mosaics.images();
+  if (images.has_bytes()) {
+    write_items<std::uint8_t>(file('x'), mosaics, on_mosaic, [&](std::size_t item) { return images.bytes(item); });
+  } else {
+    write_items<float>(file('x'), mosaics, on_mosaic, [&](std::size_t item) { return images.values(item); });
+  }
+  write_numbers(file('y'), mosaics, [](const Mosaic& mosaic) { return mosaic.label; });
+  if (mosaics.knows_positions()) {
+    write_numbers(file('z'), mosaics, [](const Mosaic& mosaic) { return mosaic.z; });
+  }
+}
+
 }  // namespace
 
-void write_npy_bags(const std::string& folder, Split split, const Mosaics& mosaics,
+void check_npy_export(const std::string& folder, const Mosaics& train, const Mosaics& test) {
+  for (const Mosaics* mosaics : {&train, &test}) class_names_text(mosaics->class_names(), "npy");
+  for (const std::string name : {"x.npy", "y.npy", "z.npy"}) {
+    std::error_code no_folder;
+    if (!std::filesystem::exists(folder + "/" + name, no_folder)) continue;
+    throw UsageError("npy: expected a folder without files of another data set, found " + name + " in " +
+                     quote(folder));
+  }
+}
+
+void write_npy_bags(const std::string& folder, const Mosaics& train, const Mosaics& test,
                     const std::function<void()>& on_mosaic) {
-  const Images& images = mosaics.images();
-  const std::string x = path_in(folder, 'x', split);
-  if (images.has_bytes()) {
-    write_items<std::uint8_t>(x, mosaics, on_mosaic, [&](std::size_t item) { return images.bytes(item); });
-  } else {
-    write_items<float>(x, mosaics, on_mosaic, [&](std::size_t item) { return images.values(item); });
-  }
-  write_numbers(path_in(folder, 'y', split), mosaics, [](const Mosaic& mosaic) { return mosaic.label; });
-  if (mosaics.knows_positions()) {
-    write_numbers(path_in(folder, 'z', split), mosaics, [](const Mosaic& mosaic) { return mosaic.z; });
-  }
-  std::string names;
-  for (const std::string& name : mosaics.class_names()) names += name + "\n";
-  write_atomically(folder + "/class_names.txt", names);
+  assert(train.class_names() == test.class_names());
+  check_npy_export(folder, train, test);
+  NewSet set(folder);
+  write_split(set, Split::train, train, on_mosaic);
+  write_split(set, Split::test, test, on_mosaic);
+  set.file("class_names.txt").write(class_names_text(train.class_names(), "npy"));
+  set.commit();
 }
 
 }  // namespace fcam

@@ -33,7 +33,8 @@ std::vector<Taps> taps_of(std::size_t from, std::size_t to) {
 }
 
 // Numbers in `outer` blocks of `size` runs of `inner` numbers; replaces the middle axis by one of size taps.size().
-std::vector<float> along(const std::vector<float>& in, std::size_t outer, std::size_t size, std::size_t inner,
+template <class T>
+std::vector<float> along(const std::vector<T>& in, std::size_t outer, std::size_t size, std::size_t inner,
                          const std::vector<Taps>& taps) {
   std::vector<float> out(outer * taps.size() * inner);
   std::vector<double> sums(inner);
@@ -41,7 +42,7 @@ std::vector<float> along(const std::vector<float>& in, std::size_t outer, std::s
     for (std::size_t i = 0; i < taps.size(); ++i) {
       std::fill(sums.begin(), sums.end(), 0.0);
       for (std::size_t k = 0; k < taps[i].weights.size(); ++k) {
-        const float* run = in.data() + (o * size + taps[i].first + k) * inner;
+        const T* run = in.data() + (o * size + taps[i].first + k) * inner;
         for (std::size_t n = 0; n < inner; ++n) sums[n] += taps[i].weights[k] * static_cast<double>(run[n]);
       }
       std::copy(sums.begin(), sums.end(), out.begin() + static_cast<std::ptrdiff_t>((o * taps.size() + i) * inner));
@@ -52,17 +53,17 @@ std::vector<float> along(const std::vector<float>& in, std::size_t outer, std::s
 
 }  // namespace
 
-Raster resize(const Raster& image, std::size_t height, std::size_t width) {
+Raster resize(Raster image, std::size_t height, std::size_t width) {
   assert(height > 0 && width > 0 && image.height > 0 && image.width > 0 && image.channels > 0);
   if (height == image.height && width == image.width) return image;
   const std::vector<Taps> down = taps_of(image.height, height), across = taps_of(image.width, width);
-  std::vector<float> numbers(image.pixels.begin(), image.pixels.end());
+  std::vector<float> numbers;  // the image itself may be large: it is read as it is
   // The side that shrinks comes first, so that what is between is never larger than both ends.
   if (height < image.height) {
-    numbers = along(numbers, 1, image.height, image.width * image.channels, down);
+    numbers = along(image.pixels, 1, image.height, image.width * image.channels, down);
     numbers = along(numbers, height, image.width, image.channels, across);
   } else {
-    numbers = along(numbers, image.height, image.width, image.channels, across);
+    numbers = along(image.pixels, image.height, image.width, image.channels, across);
     numbers = along(numbers, 1, image.height, width * image.channels, down);
   }
   Raster result{height, width, image.channels, std::vector<std::uint8_t>(numbers.size())};

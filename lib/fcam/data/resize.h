@@ -16,6 +16,6 @@ struct Raster {
 /// The image stretched or shrunk to that size. Each side by itself: a pixel becomes the mean of those around its
 /// place, with weights that fall linearly to zero at a distance of one pixel of the coarser of the two grids; rounded.
 /// Requires sides and channels above zero.
-Raster resize(const Raster& image, std::size_t height, std::size_t width);
+Raster resize(Raster image, std::size_t height, std::size_t width);
 
 }  // namespace fcam

@@ -59,7 +59,7 @@ const float* rectified_gradient(const ImageStage& s, const float* out, const flo
   float* const gradient = buffer.data();
   const std::size_t area = s.out_area(), size = s.out_size();
   const bool all = !s.relu;
-  const auto passed = [=](float value, float g) { return all | (value > 0) ? g : 0.0f; };
+  const auto passed = [=](float value, float g) { return (all | (value > 0)) ? g : 0.0f; };
   if (s.out_planes) {
     for (std::size_t f = 0; f < s.filters; ++f) {
       for (std::size_t o = 0; o < area; ++o) {
