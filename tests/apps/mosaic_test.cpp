@@ -193,8 +193,8 @@ TEST_CASE("a signal during an export ends it and leaves no temporary", "[mosaic]
   for (const auto& [options, file] :
        {std::pair("--npy bags", "bags/x_train.npy.tmp"), std::pair("--csv rows.csv", "rows.csv.tmp")}) {
     Process process(command(folder, std::string("fcam-mosaic --data shapes --train 2000000 ") + options));
-    const auto has_begun = [&] {
-      return std::filesystem::exists(folder.file(file)) && std::filesystem::file_size(folder.file(file)) > 0;
+    const auto has_begun = [&, temporary = file] {
+      return std::filesystem::exists(folder.file(temporary)) && std::filesystem::file_size(folder.file(temporary)) > 0;
     };
     for (int i = 0; i < 30000 && !has_begun(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     REQUIRE(has_begun());
