@@ -84,6 +84,7 @@ void OutputFolder::open(const FolderOptions& options, FolderLock& lock) const {
   }
   make_folder(path);
   lock.take(path);
+  for (const std::string& name : names) remove_file(file(name) + ".tmp");  // what a killed program was writing
   for (const std::string& name : names) require_writable(file(name));
   if (!options.force) return;
   for (const std::string& name : names) require_removable(file(name));
