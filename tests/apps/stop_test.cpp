@@ -80,9 +80,7 @@ TEST_CASE("SIGTERM saves the state and exits with 143, and --resume comes to the
   run_well(command(folder, "fcam-train --resume --out run"));
   check_same_run(undisturbed(), folder.file("run"));
 
-  const auto former = std::signal(SIGHUP, SIG_DFL);  // the tests may run under nohup
   Process endless(training(folder, "--epochs 1000000 --batch 50 --loss lv --out endless"));
-  std::signal(SIGHUP, former);
   endless.wait_for("epoch 1/");
   endless.send(SIGHUP);
   const Result hung_up = endless.wait();
@@ -93,9 +91,9 @@ TEST_CASE("SIGTERM saves the state and exits with 143, and --resume comes to the
 
 TEST_CASE("SIGHUP does not stop a run that was started to ignore it", "[signal]") {
   const TemporaryFolder folder;
-  const auto former = std::signal(SIGHUP, SIG_IGN);  // inherited, as from nohup
-  Process process(training(folder, long_run + "--out run"));
-  std::signal(SIGHUP, former);
+  Command start = training(folder, long_run + "--out run");
+  start.ignored_signal = SIGHUP;
+  Process process(start);
   process.wait_for("epoch 2/");
   process.send(SIGHUP);
   CHECK(process.wait().code == 0);

@@ -29,6 +29,7 @@ struct Command {
   bool closed_stdin = false, closed_stdout = false;
   int stdout_descriptor = -1;    ///< goes there instead of into Result::out
   std::string stdout_file = {};  ///< or there
+  int ignored_signal = 0;        ///< that it is started to ignore, as under nohup; others that end programs do so
   double seconds = 60;           ///< a process that takes longer is killed, and std::runtime_error thrown
 };
 
@@ -57,6 +58,8 @@ class Process {
     if (child_ < 0) throw std::runtime_error("cannot fork");
     if (child_ == 0) {  // only calls that are safe here
       if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(fileno(err_.get()), 2) < 0) _exit(126);
+      for (const int signal : {SIGHUP, SIGINT}) ::signal(signal, SIG_DFL);  // the tests may run under nohup
+      if (command.ignored_signal != 0) ::signal(command.ignored_signal, SIG_IGN);
       if (command.closed_stdin) close(0);
       if (command.closed_stdout) close(1);
       if (chdir(command.folder.c_str()) != 0) _exit(126);
