@@ -111,9 +111,12 @@ TEST_CASE("a run that is stopped keeps its finished trainings and goes on to the
   process.send(SIGINT);
   const Result stopped = process.wait();
   CHECK(stopped.code == 130);
-  CHECK_THAT(stopped.err, Contains("stopped with 1 of 4 trainings finished") && Contains("--resume"));
-  CHECK(read_table(folder.file("run/loss.csv")).rows.size() == 201);
-  CHECK(read_table(folder.file("run/incentive.csv")).rows.size() == 201);
+  // One, or more where the signal came late on a busy machine.
+  const std::size_t rows = read_table(folder.file("run/loss.csv")).rows.size(), finished = rows / 201;
+  CHECK((rows == 201 * finished && finished >= 1 && finished < 4));
+  CHECK(read_table(folder.file("run/incentive.csv")).rows.size() == rows);
+  CHECK_THAT(stopped.err,
+             Contains("stopped with " + std::to_string(finished) + " of 4 trainings finished") && Contains("--resume"));
   run_well(fixed_focus(folder, "--resume --out run"));
   run_well(fixed_focus(folder, options + "--out whole"));
   check_same_files(folder, "run", "whole");
