@@ -22,6 +22,13 @@ std::mutex single_thread_mutex;
 std::atomic<int> single_thread_users = 0;
 int callers_threads = 0;
 
+// The build of OpenBLAS without threads shares its buffers among all that call it: then one may call at a time.
+std::unique_lock<std::mutex> wait_for_turn() {
+  static std::mutex turn;
+  static const bool serial = openblas_get_parallel() == 0;
+  return serial ? std::unique_lock(turn) : std::unique_lock<std::mutex>();
+}
+
 // In the OpenMP build of OpenBLAS every thread has a number of its own, which the one that SingleThreadedBlas sets does
 // not reach: a thread that comes here while one lives says it for itself, once.
 void use_one_thread_here() {
@@ -45,6 +52,7 @@ void gemm(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, Accumul
   assert((b.transposed ? b.columns : b.rows) == inner);
   const auto flag = [](bool transposed) { return transposed ? cxxblas::Trans : cxxblas::NoTrans; };
   use_one_thread_here();
+  const auto turn = wait_for_turn();
   cxxblas::gemm<int>(cxxblas::RowMajor, flag(a.transposed), flag(b.transposed), static_cast<int>(c.rows),
                      static_cast<int>(c.columns), static_cast<int>(inner), T(1), a.data, static_cast<int>(a.stride),
                      b.data, static_cast<int>(b.stride), accumulate == Accumulate::yes ? T(1) : T(0), c.data,
