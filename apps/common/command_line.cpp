@@ -368,11 +368,6 @@ std::string CommandLine::to_toml() const {
   return text;
 }
 
-bool parse_count(const std::string& text, std::uint64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !has_leading_zero(text);
-}
-
 bool parse_number(const std::string& text, double& value) {
   const char* begin = text.data();
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') ++begin;

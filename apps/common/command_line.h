@@ -70,10 +70,7 @@ class CommandLine {
   std::unique_ptr<Options> options_;
 };
 
-/// Reads a whole decimal number: no sign, no blanks, no zeros in front, which mean octal elsewhere. False where it is
-/// none or too large.
-bool parse_count(const std::string& text, std::uint64_t& value);
-/// Reads a finite decimal number, whatever the locale; without zeros in front, too.
+/// Reads a finite decimal number, whatever the locale, without zeros in front as parse_count (fcam/base/text.h).
 bool parse_number(const std::string& text, double& value);
 /// "a, b,c" -> {"a", "b", "c"}; parts may be empty, after the last a comma may follow.
 std::vector<std::string> split_list(const std::string& text);

@@ -11,6 +11,7 @@
 #include "common/command_line.h"
 #include "common/decode.h"
 #include "fcam/base/file.h"
+#include "fcam/base/text.h"
 #include "fcam/data/holdout.h"
 #include "fcam/data/input.h"
 

@@ -40,12 +40,6 @@ void make_folder(const std::string& path) {
   }
 }
 
-void remove_file(const std::string& path) {
-  std::error_code error;
-  std::filesystem::remove(path, error);
-  if (error) throw WriteError(quote(path) + ": expected to remove it, found: " + error.message());
-}
-
 FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }

@@ -14,9 +14,6 @@ bool is_there(const std::string& path);
 /// Makes a folder and those above it, where they are not there. Throws WriteError.
 void make_folder(const std::string& path);
 
-/// Throws WriteError.
-void remove_file(const std::string& path);
-
 /// Keeps other programs out of a folder while it lives; ends with the process, however that ends.
 class FolderLock {
  public:

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "fcam/base/error.h"
+#include "fcam/base/file.h"
+#include "fcam/base/text.h"
 
 namespace fcam::apps {
 

@@ -294,3 +294,15 @@ TEST_CASE("a file that is not finished leaves the former one and no temporary", 
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
   CHECK_THROWS_AS(AtomicFile(folder.path().string()), WriteError);
 }
+
+TEST_CASE("a file is removed where there is one, and what cannot be removed is told", "[base]") {
+  const TemporaryFolder folder;
+  write_atomically(folder.file("a"), "text");
+  remove_file(folder.file("a"));
+  CHECK_FALSE(fs::exists(folder.file("a")));
+  remove_file(folder.file("a"));
+  fs::create_directory(folder.file("full"));
+  write_atomically(folder.file("full/b"), "text");
+  check_error<WriteError>([&] { remove_file(folder.file("full")); }, {"expected to remove it"});
+  CHECK(fs::exists(folder.file("full/b")));
+}

@@ -81,3 +81,13 @@ TEST_CASE("names in lower case: the letters of ASCII alone", "[base]") {
   CHECK(lower_case("") == "");
   CHECK(lower_case("AZ az09-_[@{\xC3\x84\xFF") == "az az09-_[@{\xC3\x84\xFF");
 }
+
+TEST_CASE("counts are whole decimal numbers, without signs, blanks and zeros in front", "[base]") {
+  std::uint64_t value = 0;
+  CHECK((parse_count("0", value) && value == 0));
+  CHECK((parse_count("18446744073709551615", value) && value == 18446744073709551615u));
+  for (const char* text :
+       {"", "18446744073709551616", "-1", "+1", " 1", "1 ", "1.0", "1e3", "0x10", "010", "00", "x"}) {
+    CHECK_FALSE(parse_count(text, value));
+  }
+}

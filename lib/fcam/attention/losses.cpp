@@ -3,7 +3,6 @@
 #include "fcam/attention/sampled_losses.h"
 #include "fcam/base/error.h"
 #include "fcam/base/named.h"
-#include "fcam/base/text.h"
 
 namespace fcam {
 

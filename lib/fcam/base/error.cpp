@@ -71,8 +71,7 @@ std::string unknown_name(std::string_view found, const std::vector<std::string>&
     }
   }
   std::string message = "expected one of " + list + ", found " + quote(found);
-  if (nearest_distance <= reach(nearest))
-    message += " (nearest: " + escaped(nearest) + ")";
+  if (nearest_distance <= reach(nearest)) message += " (nearest: " + escaped(nearest) + ")";
   return message;
 }
 

@@ -40,6 +40,9 @@ void write_atomically(const std::string& path, std::string_view bytes);
 /// long work.
 void require_writable(const std::string& path);
 
+/// Removes the file where there is one. Throws WriteError.
+void remove_file(const std::string& path);
+
 /// An existing file that grows by whole pieces.
 class AppendFile {
  public:

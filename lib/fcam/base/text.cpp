@@ -36,6 +36,12 @@ std::string hexadecimal(std::uint64_t value) {
   return text;
 }
 
+bool parse_count(std::string_view text, std::uint64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool zero_in_front = text.size() > 1 && text[0] == '0';
+  return error == std::errc() && end == text.data() + text.size() && !zero_in_front;
+}
+
 std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {

@@ -17,6 +17,10 @@ std::string fixed(double value, int digits);
 /// 16 hexadecimal digits.
 std::string hexadecimal(std::uint64_t value);
 
+/// Reads a whole decimal number: no sign, no blanks, no zeros in front, which mean octal elsewhere. False where it is
+/// none or too large.
+bool parse_count(std::string_view text, std::uint64_t& value);
+
 /// With the letters A to Z as a to z; other bytes stay.
 std::string lower_case(std::string_view text);
 

@@ -4,13 +4,12 @@
 #include <array>
 #include <bit>
 #include <cassert>
-#include <charconv>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "fcam/base/error.h"
 #include "fcam/base/fnv.h"
+#include "fcam/base/text.h"
 #include "fcam/data/input.h"
 
 namespace fcam {
@@ -125,30 +124,18 @@ std::uint64_t content_hash(const Images& images) {
   return hash.value();
 }
 
-namespace {
-
-std::optional<std::size_t> parse_number(std::string_view text) {
-  if (text.size() > 1 && text[0] == '0') return std::nullopt;
-  std::size_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-}  // namespace
-
 int find_class(const std::vector<std::string>& class_names, const std::string& name_or_number) {
   const auto found = std::find(class_names.begin(), class_names.end(), name_or_number);
   if (found != class_names.end()) return static_cast<int>(found - class_names.begin());
-  const std::optional<std::size_t> number = parse_number(name_or_number);
-  if (!number || *number >= class_names.size()) throw UsageError("class: " + unknown_name(name_or_number, class_names));
+  std::uint64_t number = 0, name = 0;
+  if (!parse_count(name_or_number, number) || number >= class_names.size())
+    throw UsageError("class: " + unknown_name(name_or_number, class_names));
   for (std::size_t c = 0; c < class_names.size(); ++c) {
-    const std::optional<std::size_t> name = parse_number(class_names[c]);
-    if (!name || *name == c) continue;
+    if (!parse_count(class_names[c], name) || name == c) continue;
     throw UsageError("class: expected one of the names, as some are numbers of other classes (class " +
                      std::to_string(c) + " is called " + quote(class_names[c]) + "), found " + quote(name_or_number));
   }
-  return static_cast<int>(*number);
+  return static_cast<int>(number);
 }
 
 }  // namespace fcam

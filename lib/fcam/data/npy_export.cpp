@@ -24,7 +24,7 @@ class NewSet {
     const std::string decisive = npy_export_files.front();
     files_.at(decisive).remove_former();
     for (const std::string name : npy_export_files) {
-      if (!files_.contains(name)) remove(folder_ + "/" + name);
+      if (!files_.contains(name)) remove_file(folder_ + "/" + name);
     }
     for (auto& [name, file] : files_) {
       if (name != decisive) file.commit();
@@ -33,12 +33,6 @@ class NewSet {
   }
 
  private:
-  static void remove(const std::string& path) {
-    std::error_code error;
-    std::filesystem::remove(path, error);
-    if (error) throw WriteError(quote(path) + ": expected to remove it, found: " + error.message());
-  }
-
   std::string folder_;
   std::map<std::string, AtomicFile> files_;
 };
