@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "common/plot_range.h"
 #include "fcam/base/text.h"
 
 namespace fcam::apps {
@@ -26,7 +27,8 @@ struct Figure {
   std::vector<std::size_t> losses;  // one panel each
   std::vector<double> alphas;       // one colour each
   std::vector<Curve> curves;
-  double low = 0, high = 0, last_epoch = 0;
+  PlotRange range;
+  double last_epoch = 0;
 
   double width() const { return left_margin + static_cast<double>(losses.size()) * (side + gap) - gap + right_margin; }
   static double height() { return top_margin + panel_height + bottom_margin; }
@@ -53,6 +55,7 @@ Figure write_data(std::ostream& out, const SeriesMap& all, FixedFocusQuantity qu
   Figure figure;
   std::set<std::size_t> losses;
   std::set<double> alphas;
+  std::vector<double> values;
   for (const auto& [key, series] : all) {
     losses.insert(key.first);
     alphas.insert(key.second);
@@ -63,12 +66,13 @@ Figure write_data(std::ostream& out, const SeriesMap& all, FixedFocusQuantity qu
       const FixedFocus& at = series[epoch];
       const double value = quantity == FixedFocusQuantity::loss ? at.loss : at.difference;
       const double predicted = quantity == FixedFocusQuantity::loss ? value : step * at.derivative;
-      figure.low = std::min({figure.low, value, predicted});
-      figure.high = std::max({figure.high, value, predicted});
+      values.push_back(value);
+      if (quantity == FixedFocusQuantity::incentive) values.push_back(predicted);
       out << epoch << ' ' << shortest(value) << ' ' << shortest(predicted) << '\n';
     }
     out << "END\n";
   }
+  figure.range = range_without_outliers(std::move(values));
   figure.losses.assign(losses.begin(), losses.end());
   figure.alphas.assign(alphas.begin(), alphas.end());
   return figure;
@@ -112,13 +116,14 @@ PlotResult draw_fixed_focus(const SeriesMap& all, FixedFocusQuantity quantity, d
   std::ostringstream out;
   out.imbue(std::locale::classic());
   const Figure figure = write_data(out, all, quantity, step);
-  const double room = std::max(0.04 * (figure.high - figure.low), figure.high > figure.low ? 0 : 0.5);
+  const auto [low, high, beyond] = figure.range;
+  const double room = std::max(0.04 * (high - low), high > low ? 0 : 0.5);
   out << "set termoption enhanced\n"
          "set border 3 lw 0.6 lc rgb '#404040'\n"
          "set tics out nomirror scale 0.6\n"
          "set grid lw 0.4 lc rgb '#dddddd'\n"
-      << "set xrange [0:" << figure.last_epoch << "]\nset yrange [" << figure.low - (figure.low < 0 ? room : 0) << ':'
-      << figure.high + room << "]\n"
+      << "set xrange [0:" << figure.last_epoch << "]\nset yrange [" << low - (low < 0 ? room : 0) << ':' << high + room
+      << "]\n"
       << "set xlabel 'epoch' offset 0, 0.3\n"
       << (quantity == FixedFocusQuantity::loss
               ? "set ylabel 'training loss' offset 0.5, 0\n"
@@ -133,9 +138,13 @@ PlotResult draw_fixed_focus(const SeriesMap& all, FixedFocusQuantity quantity, d
         << shortest(step) << " × (-d{/:Italic L}/d{/:Italic α})\" at screen " << 1 - 12 / figure.width() << ", screen "
         << (bottom_margin + 24) / Figure::height() << " right font ',10'\n";
   }
+  if (beyond > 0) {
+    out << "set label 2 \"beyond the\\naxis: " << beyond << "\" at screen " << 1 - 12 / figure.width() << ", screen "
+        << (bottom_margin + 64) / Figure::height() << " right font ',10'\n";
+  }
   for (std::size_t panel = 0; panel < figure.losses.size(); ++panel) {
     write_panel(out, figure, panel, quantity);
-    if (panel == 0) out << "unset label 1\n";
+    if (panel == 0) out << "unset label\n";
   }
   out << "unset multiplot\n";
   return run_gnuplot(out.str(), output_path,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/plot_range.h"
 #include "common/report_sections.h"
 #include "common/svg.h"
 #include "fcam/base/text.h"
@@ -11,19 +12,34 @@ namespace {
 using Number = double FixedFocus::*;
 
 // All values of a number, so that panels share a scale.
-std::pair<double, double> range_of(const FixedFocusSet& set, Number number) {
-  double low = 0, high = 0;
+PlotRange range_of(const FixedFocusSet& set, Number number) {
+  std::vector<double> values;
   for (const FixedFocusCurve& curve : set.curves) {
-    for (const FixedFocus& at : curve.epochs) {
-      low = std::min(low, at.*number);
-      high = std::max(high, at.*number);
+    for (const FixedFocus& at : curve.epochs) values.push_back(at.*number);
+  }
+  return range_without_outliers(std::move(values));
+}
+
+// A sentence on the values that the scale leaves out.
+std::string beyond(const FixedFocusSet& set, Number number) {
+  const PlotRange range = range_of(set, number);
+  if (range.beyond == 0) return "";
+  double farthest = 0;
+  std::string where;
+  for (const FixedFocusCurve& curve : set.curves) {
+    for (std::size_t epoch = 0; epoch < curve.epochs.size(); ++epoch) {
+      const double value = curve.epochs[epoch].*number;
+      if ((range.low <= value && value <= range.high) || !(std::abs(value) > std::abs(farthest))) continue;
+      farthest = value;
+      where = curve.loss + ", alpha " + shortest(curve.alpha) + ", epoch " + std::to_string(epoch);
     }
   }
-  return {low, high};
+  return " Values beyond the axis: " + std::to_string(range.beyond) + ", the farthest " + fixed(farthest, 2) + " (" +
+         where + ").";
 }
 
 std::vector<Panel> panels_of(const FixedFocusSet& set, Number number, const std::string& y_label) {
-  const auto [low, high] = range_of(set, number);
+  const PlotRange range = range_of(set, number);
   std::vector<Panel> panels;
   for (const NamedLoss& loss : paper_losses()) {
     std::vector<const FixedFocusCurve*> curves;
@@ -32,8 +48,12 @@ std::vector<Panel> panels_of(const FixedFocusSet& set, Number number, const std:
     }
     if (curves.empty()) continue;
     std::sort(curves.begin(), curves.end(), [](const auto* a, const auto* b) { return a->alpha < b->alpha; });
-    LinePanel panel{
-        .title = loss.title, .x_label = "epoch", .y_label = y_label, .lines = {}, .y_low = low, .y_high = high};
+    LinePanel panel{.title = loss.title,
+                    .x_label = "epoch",
+                    .y_label = y_label,
+                    .lines = {},
+                    .y_low = range.low,
+                    .y_high = range.high};
     for (std::size_t i = 0; i < curves.size(); ++i) {
       const std::string name = (i == 0 ? "alpha " : "") + shortest(curves[i]->alpha);
       Line line{name, ordered_color(i, curves.size()), {}, false};
@@ -76,15 +96,18 @@ Blocks fixed_focus_section(const FixedFocusSet& set, std::size_t place) {
   const std::string number = std::to_string(place);
   blocks.push_back(Figure{.name = "fixed-focus-loss-" + number,
                           .caption = "Figure 2. The loss while the classification network is trained alone and the "
-                                     "attention on the true foreground is held at alpha.",
+                                     "attention on the true foreground is held at alpha." +
+                                     beyond(set, &FixedFocus::loss),
                           .panels = panels_of(set, &FixedFocus::loss, "loss")});
   blocks.push_back(Figure{.name = "incentive-" + number,
                           .caption = "Figure 3. The incentive to focus, exactly: how fast the loss would fall if alpha "
-                                     "grew, -dL/dalpha, from the left at alpha 1.",
+                                     "grew, -dL/dalpha, from the left at alpha 1." +
+                                     beyond(set, &FixedFocus::derivative),
                           .panels = panels_of(set, &FixedFocus::derivative, "-dL/dalpha")});
   blocks.push_back(Figure{.name = "difference-" + number,
                           .caption = "The incentive as the paper defines it, L(alpha) - L(alpha + " + set.step +
-                                     "), not divided by the step. At alpha 1 it is zero by construction.",
+                                     "), not divided by the step. At alpha 1 it is zero by construction." +
+                                     beyond(set, &FixedFocus::difference),
                           .panels = panels_of(set, &FixedFocus::difference, "difference")});
   return blocks;
 }

@@ -54,6 +54,17 @@ TEST_CASE("the incentive figure shows the difference and, dashed, what the deriv
   CHECK(count(svg, "<path") >= count(loss, "<path") + 4);
 }
 
+TEST_CASE("a value far off does not flatten the incentives of all others, and is counted", "[fixed]") {
+  SeriesMap all = curves(3, {0.2, 0.6, 1});
+  const std::string before = svg_of(all, FixedFocusQuantity::incentive);
+  CHECK(count(before, "beyond the") == 0);
+  all[{2, 1}][1].derivative = -1000;
+  const std::string after = svg_of(all, FixedFocusQuantity::incentive);
+  CHECK(count(after, "beyond the") == 1);
+  CHECK(count(after, "axis: 1<") == 1);
+  CHECK(count(after, ">-10<") == 0);  // a tick of an axis down to -10
+}
+
 TEST_CASE("figures of one series, of many alphas, and of numbers that are all zero are drawn", "[fixed]") {
   std::vector<double> many;
   for (int i = 0; i <= 20; ++i) many.push_back(i / 20.0);

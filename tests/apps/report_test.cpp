@@ -122,6 +122,20 @@ TEST_CASE("trainings of fixed focus in several folders are one figure", "[report
   CHECK_THAT(text, Contains("](figures/incentive-1.svg)") && !Contains("incentive-2"));
 }
 
+TEST_CASE("an incentive far off is left out of the scale and named", "[report]") {
+  const TemporaryFolder folder;
+  add_fixed_focus(folder, "fixed", "sa,ha,lv");
+  CHECK_THAT(report(folder, "fixed"), !Contains("Values beyond"));
+  std::string table = read_file(folder.file("fixed/incentive.csv"));
+  const std::size_t row = table.find("\nlv,1,2,"), end = table.find('\n', row + 1);
+  REQUIRE(row != std::string::npos);
+  table.replace(row, end - row, "\nlv,1,2,0,-1080.25");
+  write(folder.file("fixed/incentive.csv"), table);
+  const std::string text = report(folder, "fixed");
+  CHECK_THAT(text, Contains("Values beyond the axis: 1, the farthest -1080.25 (lv, alpha 1, epoch 2)."));
+  CHECK_THAT(read_file(folder.file("report/figures/incentive-1.svg")), !Contains(">-1000<"));
+}
+
 TEST_CASE("what cannot be read is named, the rest is reported, and the exit code is 3", "[report]") {
   const TemporaryFolder folder;
   add_runs(folder);
